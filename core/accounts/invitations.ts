@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
-import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
+import { contains, mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
 import type { InvitationsTable, Schema } from '../store/schema.ts'
 import { exclusively } from '../store/transaction.ts'
 import { digestOf, newId } from '../text/ids.ts'
@@ -89,9 +89,19 @@ async function checkInvitable(db: Kysely<Schema>, { email, role, account }: NewI
 
 const conflict = (detail: string): GatewayError => new GatewayError('conflict', { values: { detail } })
 
+/** Selects invitations. */
+export interface InvitationFilter extends PageQuery {
+  /** Part of the e-mail address or the account's name. */
+  readonly q?: string
+}
+
 /** Lists the open invitations, newest first. */
-export async function listInvitations(store: Store, filter: PageQuery = {}): Promise<Page<Invitation>> {
-  return mapPage(await readPage(store, selectInvitations(store.db), filter), invitationOf)
+export async function listInvitations(store: Store, filter: InvitationFilter = {}): Promise<Page<Invitation>> {
+  const { q } = filter
+  const rows = selectInvitations(store.db).$if(q !== undefined, (all) =>
+    all.where((row) => row.or(['invitations.email', 'accounts.name'].map((column) => contains(column, q!)))),
+  )
+  return mapPage(await readPage(store, rows, filter), invitationOf)
 }
 
 /** Withdraws an invitation; resolves to its e-mail address. Throws `object_not_found`. */

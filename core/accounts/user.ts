@@ -14,6 +14,8 @@ export interface User {
   /** Since then the user cannot sign in. */
   readonly disabledAt?: number
   readonly lastSignInAt?: number
+  /** False: the user signs in by the OpenID provider only. */
+  readonly hasPassword: boolean
 }
 
 /** Selects users with their accounts; `userOf` reads the rows. */
@@ -23,9 +25,14 @@ export function selectUsers(db: Kysely<Schema>) {
     .innerJoin('accounts', 'accounts.id', 'users.account_id')
     .select(['users.id', 'users.email', 'users.name', 'users.role', 'users.account_id', 'accounts.name as account_name'])
     .select(['users.created_at', 'users.disabled_at', 'users.last_sign_in_at'])
+    .select((row) => row('users.password', 'is not', null).as('has_password'))
 }
 
-type UserRow = Omit<UsersTable, 'password' | 'identity'> & { readonly account_name: string }
+type UserRow = Omit<UsersTable, 'password' | 'identity'> & {
+  readonly account_name: string
+  /** SQLite has no booleans, whatever the types of the query say. */
+  readonly has_password: unknown
+}
 
 /** The user of a row of `selectUsers`. */
 export function userOf(row: UserRow): User {
@@ -38,6 +45,7 @@ export function userOf(row: UserRow): User {
     createdAt: row.created_at,
     disabledAt: row.disabled_at ?? undefined,
     lastSignInAt: row.last_sign_in_at ?? undefined,
+    hasPassword: Boolean(row.has_password),
   }
 }
 

@@ -12,7 +12,12 @@ export interface Caller extends Actor {
   readonly account: { readonly id: string; readonly name: string }
   readonly address: string
   /** Of a user; absent for a program. */
-  readonly session?: { readonly digest: string; readonly email: string; readonly confirmedUntil: number }
+  readonly session?: {
+    readonly digest: string
+    readonly email: string
+    readonly hasPassword: boolean
+    readonly confirmedUntil: number
+  }
 }
 
 /** The header that carries an admin key. It takes precedence over a cookie. */
@@ -30,8 +35,8 @@ export async function authenticate(ctx: Context, { store, urls }: ManagementServ
   const session = token === undefined ? undefined : await findSession(store, token)
   if (session === undefined) throw new GatewayError('not_signed_in')
   const { digest, confirmedUntil } = session
-  const { id, name, role, account, email } = session.user
-  return { id, name, role, account, address, session: { digest, email, confirmedUntil } }
+  const { id, name, role, account, email, hasPassword } = session.user
+  return { id, name, role, account, address, session: { digest, email, hasPassword, confirmedUntil } }
 }
 
 /** Throws `confirmation_required` for a user who has not entered the password for a while. A program with an admin key has none. */

@@ -5,7 +5,7 @@ import { GatewayError } from '../errors.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { nullable, time, toTime } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
-import type { ReloadOutcome } from './services.ts'
+import type { ManagementServices, ReloadOutcome } from './services.ts'
 
 const difference = Type.Array(Type.String(), { description: 'A line for each change.' })
 
@@ -26,18 +26,30 @@ const reloadSchema = Type.Object({
   difference,
 })
 
+const fields = {
+  file: Type.String({ description: "The file's name." }),
+  sha256: Type.String({ description: 'Of the text.' }),
+  loaded_at: time('When it was loaded.'),
+  rate_classes: Type.Array(Type.String(), {
+    description: 'The rate classes that a key or an account can have; empty if no plugin declares any.',
+  }),
+}
+
 const configSchema = Type.Object(
   {
-    file: Type.String({ description: "The file's name." }),
+    ...fields,
     text: Type.String({ description: 'It contains no secret: only references to secrets, and the hashes of keys.' }),
-    sha256: Type.String({ description: 'Of the text.' }),
-    loaded_at: time('When it was loaded.'),
-    rate_classes: Type.Array(Type.String(), {
-      description: 'The rate classes that a key or an account can have; empty if no plugin declares any.',
-    }),
     last_reload: nullable(reloadSchema, 'Null: not reloaded since the start.'),
   },
   { title: 'Config' },
+)
+
+const configStateSchema = Type.Object(
+  {
+    ...fields,
+    last_reload: nullable(Type.Pick(reloadSchema, ['at', 'ok']), 'Null: not reloaded since the start.'),
+  },
+  { title: 'ConfigState' },
 )
 
 /** routes.yaml as a text. */
@@ -49,18 +61,34 @@ export const configOperations: readonly Operation[] = [
     summary: 'Get the routes.yaml in use, and the outcome of the last reload',
     reply: configSchema,
     async handle(_, services) {
-      const { file, text, sha256, loadedAt, lastReload } = services.config()
-      return {
-        file: basename(file),
-        text,
-        sha256,
-        loaded_at: toTime(loadedAt),
-        rate_classes: services.live.generation.config.rateClasses,
-        last_reload: lastReload ? reloadView(lastReload) : null,
-      }
+      const { text, lastReload } = services.config()
+      return { ...stateView(services), text, last_reload: lastReload ? reloadView(lastReload) : null }
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/config/state',
+    access: 'admin',
+    summary: 'Get which routes.yaml is in use, and whether the last reload succeeded',
+    reply: configStateSchema,
+    async handle(_, services) {
+      const { lastReload } = services.config()
+      const reload = lastReload && { at: toTime(lastReload.at), ok: lastReload.ok }
+      return { ...stateView(services), last_reload: reload ?? null }
     },
   }),
 ]
+
+/** What can be asked for often: a file may have megabytes. */
+function stateView({ config, live }: ManagementServices) {
+  const { file, sha256, loadedAt } = config()
+  return {
+    file: basename(file),
+    sha256,
+    loaded_at: toTime(loadedAt),
+    rate_classes: live.generation.config.rateClasses,
+  }
+}
 
 const reloadView = ({ at, ok, diagnostics, difference }: ReloadOutcome) => ({
   at: toTime(at),

@@ -48,7 +48,10 @@ export const invitationOperations: readonly Operation[] = [
     path: '/invitations',
     access: 'admin',
     summary: 'List the open invitations, newest first',
-    query: Type.Object(pageQuery),
+    query: Type.Object({
+      ...pageQuery,
+      q: Type.Optional(Type.String({ maxLength: 100, description: "Part of the e-mail address or the account's name." })),
+    }),
     reply: page(invitationSchema),
     async handle({ query }, { store }) {
       const { data, next_cursor } = await listInvitations(store, query)

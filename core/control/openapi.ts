@@ -16,9 +16,9 @@ const errorSchema = Type.Object(
 )
 
 const ACCESS: Readonly<Record<Access, string>> = {
-  public: 'Anyone.',
-  member: 'All users; a member sees what belongs to their account.',
-  admin: 'Admins.',
+  public: 'For anyone, signed in or not.',
+  member: 'For all users; a member sees what belongs to their account.',
+  admin: 'For admins.',
 }
 
 /**

@@ -23,6 +23,7 @@ export const sessionSchema = Type.Object(
       email: nullable(Type.String(), 'Null for an admin key.'),
       name: Type.String(),
       role,
+      has_password: Type.Boolean({ description: 'False: they sign in by the OpenID provider only, or it is an admin key.' }),
     }),
     account: named,
     confirmed_until: timeOrNull(
@@ -81,8 +82,8 @@ export const sessionOperations: readonly Operation[] = [
     summary: 'Get the session',
     reply: sessionSchema,
     handle: async ({ caller }, services) => {
-      const { email = null, confirmedUntil } = caller.session ?? {}
-      return sessionView({ ...caller, email }, confirmedUntil, services)
+      const { email = null, hasPassword = false, confirmedUntil } = caller.session ?? {}
+      return sessionView({ ...caller, email, hasPassword }, confirmedUntil, services)
     },
   }),
   operation({
@@ -191,14 +192,15 @@ interface SessionUser {
   readonly name: string
   readonly role: 'admin' | 'member'
   readonly account: { readonly id: string; readonly name: string }
+  readonly hasPassword: boolean
 }
 
 const sessionView = (
-  { id, email, name, role, account }: SessionUser,
+  { id, email, name, role, account, hasPassword }: SessionUser,
   confirmedUntil: number | undefined,
   { urls, version, retention }: ManagementServices,
 ) => ({
-  user: { id, email, name, role },
+  user: { id, email, name, role, has_password: hasPassword },
   account,
   confirmed_until: confirmedUntil === undefined ? null : toTime(confirmedUntil),
   gateway: { base_url: `${urls().clients}/v1`, version, usage_hours_seconds: Math.floor(retention.requests / 1000) },

@@ -3,13 +3,8 @@ import type { Page } from 'playwright-core'
 import { accessibilityViolations } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
 import { type ConsoleFixture, recorded, startConsole } from './fixture.ts'
+import { focused } from './focus.ts'
 import { type Management, MEMBER, signInAsAdmin, signInAsMember } from './management.ts'
-
-/** The accessible name and the text of the focused element. */
-const FOCUSED = `(() => {
-  const { ariaLabel, textContent, localName } = document.activeElement
-  return localName === 'body' ? 'body' : (ariaLabel ?? textContent.trim())
-})()`
 
 // The numbers are those of the findings of a review of the console.
 describeInBrowser('a change in the console', (open) => {
@@ -26,7 +21,6 @@ describeInBrowser('a change in the console', (open) => {
 
   after(() => fixture?.stop())
 
-  const focused = () => page.evaluate<string>(FOCUSED)
   const dialog = (name: string) => page.getByRole('dialog', { name })
 
   async function choose(name: string, item: string): Promise<void> {
@@ -75,11 +69,11 @@ describeInBrowser('a change in the console', (open) => {
       await dialog(title).getByText(effect).waitFor()
       await dialog(title).getByText(MEMBER.email).waitFor()
       expect(await is(), 'before the answer').to.include(before)
-      expect(await focused(), 'the focus in the question').to.equal('Cancel')
+      expect(await focused(page), 'the focus in the question').to.equal('Cancel')
       await dialog(title).getByRole('button', { name: action }).click()
       await page.getByRole('status').getByText(message).waitFor()
       expect(await is()).to.include(after)
-      expect(await focused(), 'the focus (C3)').to.equal(`Actions for ${MEMBER.name}`)
+      expect(await focused(page), 'the focus (C3)').to.equal(`Actions for ${MEMBER.name}`)
       await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
       await page
         .getByRole('status')
@@ -130,16 +124,16 @@ describeInBrowser('a change in the console', (open) => {
     await dialog('Save your key').getByLabel('I have saved this key').check()
     await dialog('Save your key').getByRole('button', { name: 'Done' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await focused(), 'after creating and saving').to.equal('Create key')
+    expect(await focused(page), 'after creating and saving').to.equal('Create key')
     await choose('batch', 'Edit')
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await focused(), 'after editing').to.equal('Actions for batch')
+    expect(await focused(page), 'after editing').to.equal('Actions for batch')
     await choose('batch', 'Rotate')
     await dialog('Rotate batch').locator('[type="radio"]:focus').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await focused(), 'after rotating').to.equal('Actions for batch')
+    expect(await focused(page), 'after rotating').to.equal('Actions for batch')
   })
 
   // C2
@@ -187,7 +181,7 @@ describeInBrowser('a change in the console', (open) => {
     await dialog('Revoke nightly batch').getByRole('textbox').fill('nightly batch')
     await page.keyboard.press('Enter')
     await page.getByRole('status').getByText(`Revoked nightly batch (${old}).`).waitFor()
-    expect(await focused(), 'the row without its menu').to.include(old)
+    expect(await focused(page), 'the row without its menu').to.include(old)
   })
 
   it('of several keys is one question that names each of them, and says which could not be revoked', async () => {

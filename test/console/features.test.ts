@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
+
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -142,6 +144,39 @@ describeInBrowser('the pages of the console', (open) => {
         expect(await row.getByRole('button', { name: /^Edit/ }).count()).to.equal(0)
       },
     )
+  })
+
+  it('shows the credentials of a namespace by their names, and which is cooling down', async () => {
+    const several = (text: string) =>
+      text.replace(
+        /(baseUrl: "[^"]+"), apiKey: "\$\{env:OPENAI_API_KEY\}" \}/,
+        '$1 }\n    credentials: { research: { apiKey: "${env:OPENAI_SECOND_KEY}" }, product: { apiKey: "${env:OPENAI_API_KEY}" } }',
+      )
+    fixture.refuse('sk-second')
+    await withTable(several, async () => {
+      for (const _ of ['research', 'product']) expect((await call('openai/gpt-5.5-mini')).status).to.equal(200)
+      await admin.goto(fixture.address('/routes'))
+      const credentials = admin.getByRole('list', { name: 'Credentials of openai/*' }).getByRole('listitem')
+      await credentials.filter({ hasText: /^research: refused, cooling down for \d+ s$/ }).waitFor()
+      await credentials.filter({ hasText: /^product: available$/ }).waitFor()
+      expect(await admin.locator('main').textContent()).to.not.match(/sk-(?:second|upstream)/)
+    })
+  })
+
+  it('asks for the whole routes.yaml on its own page only', async () => {
+    const asked: string[] = []
+    const note = (request: { url(): string }) => asked.push(new URL(request.url()).pathname)
+    admin.on('request', note)
+    await admin.goto(fixture.address('/models'))
+    await admin.getByRole('cell', { name: 'acme/smart' }).first().waitFor()
+    await admin.goto(fixture.address('/accounts'))
+    await admin.getByRole('button', { name: 'Edit Old team' }).click()
+    await admin.getByRole('dialog').getByRole('combobox', { name: 'Rate class' }).waitFor()
+    expect(asked).to.include('/api/v1/config/state').and.not.include('/api/v1/config')
+    await admin.goto(fixture.address('/config'))
+    await admin.getByText('in use since').waitFor()
+    expect(asked.filter((path) => path === '/api/v1/config')).to.have.lengthOf(1)
+    admin.off('request', note)
   })
 
   it('sets how many keys an account may have', async () => {

@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { createSetupToken } from '../../core/accounts/setup.ts'
 import { setupLink } from '../../core/accounts/tokens.ts'
+import type { ManagementOptions } from '../../core/control/services.ts'
 import type { Store } from '../../core/store/database.ts'
 import { json, openaiReply, scriptedUpstream, sse } from '../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
@@ -14,6 +15,8 @@ export interface ConsoleFixture {
   readonly setupLink: string
   /** The URL of a page: `/keys`. */
   address(path: string): string
+  /** The upstream refuses a credential from now on. */
+  refuse(apiKey: string): void
   stop(): Promise<void>
 }
 
@@ -64,11 +67,25 @@ keys:
   - { name: nightly, hash: "${DECLARED_DIGEST}", kind: live, models: ["acme/*"], class: batch, expires: 2099-01-31 }
 `
 
-/** Starts the gateway. `models`: the upstream's list. `adminListen`: whether the console has its own listener. */
-export async function startConsole({ models = MODELS, adminListen = false } = {}): Promise<ConsoleFixture> {
+/** How the console is started. */
+export interface ConsoleOptions extends Pick<ManagementOptions, 'openid'> {
+  /** The upstream's list. */
+  readonly models?: readonly string[]
+  /** Whether the console has its own listener. */
+  readonly adminListen?: boolean
+}
+
+/** Starts the gateway. */
+export async function startConsole({
+  models = MODELS,
+  adminListen = false,
+  openid,
+}: ConsoleOptions = {}): Promise<ConsoleFixture> {
   await using opened = new AsyncDisposableStack()
   const upstream = opened.adopt(await scriptedUpstream(), (all) => all.close())
-  upstream.on(({ path, json: body }) => {
+  const refused = new Set<string>()
+  upstream.on(({ path, headers, json: body }) => {
+    if (refused.has(String(headers.authorization))) return json({ error: { message: 'No.' } }, { status: 401 })
     if (path.endsWith('/models'))
       return json({ object: 'list', data: models.map((id) => ({ id, object: 'model', owned_by: 'openai' })) })
     const { whole, stream } = openaiReply({ text: 'Hello from far away.' })
@@ -76,8 +93,8 @@ export async function startConsole({ models = MODELS, adminListen = false } = {}
   })
   const gateway = await startTestGateway({
     routes: routes(`${upstream.origin}/v1`),
-    env: { OPENAI_API_KEY: 'sk-upstream' },
-    management: { urls: { clients: PUBLIC_URL } },
+    env: { OPENAI_API_KEY: 'sk-upstream', OPENAI_SECOND_KEY: 'sk-second' },
+    management: { urls: { clients: PUBLIC_URL }, ...(openid && { openid }) },
     adminListen,
   })
   opened.defer(() => gateway.stop())
@@ -87,6 +104,7 @@ export async function startConsole({ models = MODELS, adminListen = false } = {}
     gateway,
     setupLink: setupLink(gateway.adminUrl, token!),
     address: (path) => `${gateway.adminUrl}/console${path}`,
+    refuse: (apiKey) => void refused.add(`Bearer ${apiKey}`),
     stop: () => all.disposeAsync(),
   }
 }

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { accessibilityViolations } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
+import { clippedControls } from './clipped.ts'
 import { type ConsoleFixture, startConsole } from './fixture.ts'
 import { signInAsAdmin, signInAsMember } from './management.ts'
 import { type ConsolePage, ENTRANCES, PAGES } from './pages.ts'
@@ -59,11 +60,15 @@ describeInBrowser('each page of the console', (open) => {
       // C4
       await page.setViewportSize(TABLET)
       expect(await page.evaluate(TOO_WIDE), 'pixels too wide for a tablet').to.be.at.most(0)
+      expect(await clippedControls(page), 'not in the window of a tablet').to.deep.equal([])
       await show(page, shown, 'dark')
       await page.setViewportSize(PHONE)
       expect(await page.evaluate(TOO_WIDE), 'pixels too wide').to.be.at.most(0)
+      expect(await clippedControls(page), 'not in the window of a phone').to.deep.equal([])
       await show(page, shown, 'dark')
+      expect(await accessibilityViolations(page, 'colors'), 'dark, on a phone').to.deep.equal([])
       await show(page, shown, 'light')
+      expect(await accessibilityViolations(page, 'all'), 'light, on a phone').to.deep.equal([])
       await page.setViewportSize(DESKTOP)
       expect(await beyondTab(page), 'not reached by Tab').to.deep.equal([])
       expect(errors.splice(0)).to.deep.equal([])

@@ -31,7 +31,7 @@ export function useAccount(id: string) {
 export const useUsers = (filters: QueryOf<'/users'>) => useList('/users', filters)
 
 /** The open invitations. */
-export const useInvitations = () => useList('/invitations', {})
+export const useInvitations = (filters: QueryOf<'/invitations'>) => useList('/invitations', filters)
 
 /** Creates an account. */
 export const useCreateAccount = () =>

@@ -266,6 +266,7 @@ export interface paths {
         query?: {
           limit?: number;
           cursor?: string;
+          q?: string;
         };
       };
       responses: {
@@ -1316,6 +1317,28 @@ export interface paths {
       };
     };
   };
+  "/config/state": {
+    /**
+     * Get which routes.yaml is in use, and whether the last reload succeeded
+     * @description Admins.
+     */
+    get: {
+      responses: {
+        /** @description Success. */
+        200: {
+          content: {
+            readonly "application/json": components["schemas"]["ConfigState"];
+          };
+        };
+        /** @description An error; docs/errors.md lists them all. */
+        default: {
+          content: {
+            readonly "application/json": components["schemas"]["Error"];
+          };
+        };
+      };
+    };
+  };
   "/routes": {
     /**
      * Get the routing table, with the state of its targets
@@ -1403,6 +1426,8 @@ export interface components {
          * @enum {string}
          */
         readonly role: "admin" | "member";
+        /** @description False: they sign in by the OpenID provider only, or it is an admin key. */
+        readonly has_password: boolean;
       };
       readonly account: components["schemas"]["Named"];
       /** @description Until when they may make changes that give rights without entering the password again; null for an admin key. */
@@ -1894,8 +1919,35 @@ export interface components {
     readonly Config: {
       /** @description The file's name. */
       readonly file: string;
+      /** @description Of the text. */
+      readonly sha256: string;
+      /**
+       * Format: date-time
+       * @description When it was loaded.
+       */
+      readonly loaded_at: string;
+      /** @description The rate classes that a key or an account can have; empty if no plugin declares any. */
+      readonly rate_classes: readonly string[];
       /** @description It contains no secret: only references to secrets, and the hashes of keys. */
       readonly text: string;
+      /** @description Null: not reloaded since the start. */
+      readonly last_reload: {
+        /**
+         * Format: date-time
+         * @description When it happened.
+         */
+        readonly at: string;
+        /** @description False: the previous configuration stays in use. */
+        readonly ok: boolean;
+        /** @description The errors. */
+        readonly diagnostics: readonly components["schemas"]["Diagnostic"][];
+        /** @description A line for each change. */
+        readonly difference: readonly string[];
+      } | null;
+    };
+    readonly ConfigState: {
+      /** @description The file's name. */
+      readonly file: string;
       /** @description Of the text. */
       readonly sha256: string;
       /**
@@ -1914,10 +1966,6 @@ export interface components {
         readonly at: string;
         /** @description False: the previous configuration stays in use. */
         readonly ok: boolean;
-        /** @description The errors. */
-        readonly diagnostics: readonly components["schemas"]["Diagnostic"][];
-        /** @description A line for each change. */
-        readonly difference: readonly string[];
       } | null;
     };
     readonly Credential: {

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { get, type QueryOf, type Schemas } from './http.ts'
 import { useList } from './list.ts'
 
@@ -26,9 +26,32 @@ export type Health = NonNullable<Target['health']>
 /** The audit trail, newest first. */
 export const useAudit = (filters: QueryOf<'/audit'>) => useList('/audit', filters)
 
-/** The configuration; read again now and then, since it can be reloaded. */
-export function useConfig(enabled = true) {
-  return useQuery({ queryKey: ['/config'], queryFn: () => get('/config', {}), refetchInterval: 30_000, enabled })
+/** Which configuration is in use; read again now and then, since it can be reloaded. */
+export function useConfigState(enabled = true) {
+  return useQuery({
+    queryKey: ['/config/state'],
+    queryFn: () => get('/config/state', {}),
+    refetchInterval: 30_000,
+    enabled,
+  })
+}
+
+/** The configuration, which may have megabytes: read again only if its state has changed. */
+export function useConfig() {
+  const state = useConfigState()
+  const { sha256, last_reload } = state.data ?? {}
+  const config = useQuery({
+    queryKey: ['/config', sha256, last_reload?.at],
+    queryFn: () => get('/config', {}),
+    enabled: sha256 !== undefined,
+    staleTime: Infinity,
+    placeholderData: keepPreviousData,
+  })
+  return {
+    data: config.data,
+    error: state.error ?? config.error,
+    retry: () => void (state.error === null ? config.refetch() : state.refetch()),
+  }
 }
 
 /** The routing table, with the state of its targets. */

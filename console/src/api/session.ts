@@ -25,6 +25,8 @@ export function useSession() {
       const session = await readSession()
       const before = client.getQueryData<Session | null>(SESSION)
       const expired = session === null && before != null
+      // Somebody else has signed in, in another tab: nothing of this page is theirs.
+      if (session !== null && before != null && session.user.id !== before.user.id) window.location.reload()
       client.setQueryData(EXPIRED, expired)
       return expired ? before : session
     },

@@ -28,7 +28,8 @@ export function ConfirmIdentity({ session }: { readonly session: Session }) {
         onSubmit={(password) => mutate({ password }, { onSuccess: () => answerConfirmation(true) })}
       >
         <Text size="sm">
-          This change gives rights. Enter the password of <b>{session.user.email}</b>: you did so last more than 15 minutes ago.
+          This change gives rights. {session.user.has_password ? 'Enter the password of' : 'Sign in again as'}{' '}
+          <b>{session.user.email}</b>: you did so last more than 15 minutes ago.
         </Text>
       </PasswordAgain>
     </Dialog>

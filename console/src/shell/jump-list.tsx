@@ -63,6 +63,8 @@ function Jumps() {
           rightSectionWidth={56}
           value={text}
           onChange={({ currentTarget }) => setText(currentTarget.value)}
+          // The combobox keeps the key from the dialog around it, to close its own list first.
+          onKeyDown={({ key }) => key === 'Escape' && closeJumpList()}
         />
       </Combobox.EventsTarget>
       <Combobox.Options className={styles.options} aria-label="Go to" tabIndex={0}>

@@ -1,4 +1,4 @@
-import { Button, PasswordInput, Stack } from '@mantine/core'
+import { Button, PasswordInput, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { type Session, useSignInMethods } from '../api/session.ts'
 import { Failure } from '../ui/failure.tsx'
@@ -17,10 +17,15 @@ export interface PasswordAgainProps {
   onSubmit(password: string): void
 }
 
-/** A form for a user who is known, in a dialog above the page: the password, or the OpenID provider in a new tab. */
+/**
+ * A form for a user who is known, in a dialog above the page: the password, if the user has one, or the OpenID provider in a new tab, so
+ * that the page stays as it is.
+ */
 export function PasswordAgain({ session, children, submit, query = '', error, isPending, onSubmit }: PasswordAgainProps) {
+  const { has_password } = session.user
   const email = session.user.email ?? ''
-  const methods = useSignInMethods()
+  const { data: methods } = useSignInMethods()
+  const oidc = methods?.oidc ?? null
   const { values, text } = useFields({ password: '' }, error)
   const refusal = besidesFields(error, ['password'])
   return (
@@ -33,12 +38,26 @@ export function PasswordAgain({ session, children, submit, query = '', error, is
       <Stack>
         {children}
         {refusal !== null && <Failure error={refusal} />}
-        {methods.data?.oidc != null && (
-          <Button component="a" href={methods.data.oidc.path + query} target="_blank" variant="default" fullWidth>
-            Continue with {methods.data.oidc.name}, in a new tab
+        {oidc !== null && (
+          <Button
+            component="a"
+            href={oidc.path + query}
+            target="_blank"
+            variant={has_password ? 'default' : 'filled'}
+            data-autofocus={!has_password || undefined}
+            fullWidth
+          >
+            Continue with {oidc.name}, in a new tab
           </Button>
         )}
-        {methods.data?.password !== false && (
+        {!has_password && methods !== undefined && (
+          <Text size="sm" c="dimmed">
+            {oidc === null
+              ? 'You have no password, and this gateway has no other way to sign in any more: ask an admin for an invitation to your address, by which you choose a password.'
+              : 'Then come back to this tab. What you have typed is still here.'}
+          </Text>
+        )}
+        {has_password && (
           <>
             <input type="hidden" autoComplete="username" value={email} readOnly />
             <PasswordInput label="Password" autoComplete="current-password" required data-autofocus {...text('password')} />

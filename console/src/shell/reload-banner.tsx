@@ -1,7 +1,7 @@
 import { Alert, Anchor } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { Link, useLocation } from 'react-router'
-import { useConfig } from '../api/operations.ts'
+import { useConfigState } from '../api/operations.ts'
 import { useSignedIn } from '../api/session.ts'
 import { TimeAgo } from '../ui/time-ago.tsx'
 
@@ -9,7 +9,7 @@ import { TimeAgo } from '../ui/time-ago.tsx'
 export function ReloadBanner() {
   const { user } = useSignedIn()
   const { pathname } = useLocation()
-  const { data } = useConfig(user.role === 'admin')
+  const { data } = useConfigState(user.role === 'admin')
   const reload = data?.last_reload
   if (reload == null || reload.ok || pathname === '/config') return null
   return (

@@ -1,5 +1,5 @@
 import { NativeSelect, TextInput } from '@mantine/core'
-import { useConfig } from '../api/operations.ts'
+import { useConfigState } from '../api/operations.ts'
 import type { Fields } from './use-fields.ts'
 
 /** The props of `text('rate_class')`. `none`: the label of no rate class. */
@@ -9,7 +9,7 @@ export interface RateClassFieldProps extends ReturnType<Fields<{ readonly rate_c
 
 /** Selects one of the rate classes that routes.yaml declares. For admins. */
 export function RateClassField({ none, ...field }: RateClassFieldProps) {
-  const { data } = useConfig()
+  const { data } = useConfigState()
   const classes = data?.rate_classes ?? []
   const texts = { label: 'Rate class', description: 'Its limits: a class of routes.yaml' }
   // If no plugin declares any, a plugin may still know some: any text is accepted.

@@ -1,5 +1,8 @@
 import { useLayoutEffect, useState } from 'react'
 
+/** The id of the element that has the content of the page. */
+export const PAGE = 'page'
+
 /**
  * For what opens over the page: when it is unmounted, the focus returns to the element that opened it, or if that is gone, to its row,
  * or else to the page.
@@ -27,7 +30,7 @@ const wayBack = (opener: Element | null): readonly Element[] =>
 
 function focusFirst(way: readonly Element[]): void {
   const index = way.findIndex((element) => element.isConnected && element.checkVisibility())
-  const target = way[index] ?? document.getElementById('page')
+  const target = way[index] ?? document.getElementById(PAGE)
   if (!(target instanceof HTMLElement)) return
   if (target instanceof HTMLTableRowElement) target.tabIndex = -1
   target.focus({ preventScroll: true })

@@ -59,6 +59,7 @@ const ROLES: Readonly<Record<Access, readonly string[]>> = {
     'GET /api/v1/audit',
     'GET /api/v1/audit.csv',
     'GET /api/v1/config',
+    'GET /api/v1/config/state',
     'GET /api/v1/routes',
     'POST /-/reload',
   ],

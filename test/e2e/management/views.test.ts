@@ -96,6 +96,11 @@ onSqlite('the management API', (database) => {
     const reload = after.last_reload as { ok: boolean; diagnostics: readonly object[] }
     expect(reload.ok).to.equal(false)
     expect(reload.diagnostics[0]).to.include({ line: 1 }).and.have.keys('line', 'column', 'message')
+    const { file, sha256, loaded_at, rate_classes, last_reload } = after
+    expect((await fixture.admin.get('/config/state')).body, 'what can be asked for often').to.deep.equal({
+      ...{ file, sha256, loaded_at, rate_classes },
+      last_reload: { at: (last_reload as { readonly at: string }).at, ok: false },
+    })
   })
 
   it('shows an admin the rate classes of all plugins of the routes.yaml in use', async () => {

@@ -4,16 +4,20 @@ import { type CreatedInvitation, type Invitation, useInvitations, useWithdrawInv
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { notify } from '../../ui/notices.ts'
 import { RowAction } from '../../ui/row-action.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 import type { Creation } from './accounts-tab.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { LinkDialog } from './link-dialog.tsx'
 
 /** The open invitations. */
 export function InvitationsTab({ creating, onClose }: Creation) {
-  const list = useInvitations()
+  const [{ q }, setFilters] = useFilters({ q: '' })
+  const list = useInvitations({ q })
   const [withdrawn, setWithdrawn] = useState<Invitation>()
   const [created, setCreated] = useState<CreatedInvitation>()
   const columns: readonly Column<Invitation>[] = [
@@ -36,18 +40,23 @@ export function InvitationsTab({ creating, onClose }: Creation) {
   ]
   return (
     <>
+      <FilterBar>
+        <SearchField label="Search invitations" value={q} onSearch={(text) => setFilters({ q: text.trim() })} />
+      </FilterBar>
       <DataTable
         label="Invitations"
         columns={columns}
         list={list}
         rowKey={({ id }) => id}
         empty={
-          <EmptyMessage icon={IconUserPlus} title="No open invitations">
-            An invitation is a link. The person who opens it chooses a password and is signed in.
+          <EmptyMessage icon={IconUserPlus} title={q === '' ? 'No open invitations' : 'No matching invitations'}>
+            {q === ''
+              ? 'An invitation is a link. The person who opens it chooses a password and is signed in.'
+              : "Search by a part of the e-mail address or of the account's name. Used and expired invitations are not listed."}
           </EmptyMessage>
         }
       />
-      {creating && (
+      {creating && created === undefined && (
         <InviteDialog
           onInvited={(link) => {
             onClose()

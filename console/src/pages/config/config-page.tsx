@@ -9,14 +9,14 @@ import { YamlView } from './yaml-view.tsx'
 /** The routes.yaml in use, read-only, and the outcome of the last reload. */
 export function ConfigPage() {
   const [search] = useSearchParams()
-  const { data, error, refetch } = useConfig()
+  const { data, error, retry } = useConfig()
   const line = Number(search.get('line')) || undefined
   return (
     <Page
       title="Config"
       about="The routes.yaml in use. Edit the file on the gateway's machine; it is reloaded when you save it. Secrets are never shown."
     >
-      {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
+      {error !== null && data === undefined && <Failure error={error} onRetry={retry} />}
       {error === null && data === undefined && <Skeleton h={480} />}
       {data !== undefined && (
         <Stack>

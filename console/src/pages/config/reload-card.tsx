@@ -2,8 +2,12 @@ import { Alert, Box, Code, Group, List, Paper, Stack, Text } from '@mantine/core
 import type { Config } from '../../api/operations.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { exactly } from '../../ui/numbers.ts'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
+
+/** A reload may have thousands of changes or errors: so many are shown. */
+const SHOWN = 50
 
 /** The file, when it was loaded, and the changes or errors of the last reload. */
 export function ReloadCard({ config: { file, sha256, loaded_at, last_reload } }: { readonly config: Config }) {
@@ -35,7 +39,7 @@ function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly relo
       <Alert color="red" mt="md" title="The last change was rejected; the previous configuration stays in use">
         <TimeAgo at={at} />
         <Stack gap="sm" mt="xs">
-          {diagnostics.map(({ line, column, message, frame }) => (
+          {diagnostics.slice(0, SHOWN).map(({ line, column, message, frame }) => (
             <div key={`${line}:${column} ${message}`}>
               <Text size="sm">
                 Line {line} of the refused file: {message}
@@ -47,6 +51,7 @@ function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly relo
               )}
             </div>
           ))}
+          {diagnostics.length > SHOWN && <Text size="sm">and {exactly(diagnostics.length - SHOWN)} more errors</Text>}
         </Stack>
       </Alert>
     )
@@ -58,9 +63,10 @@ function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly relo
         </StatusLabel>
       </Text>
       <List size="sm" mt={6} listStyleType="none">
-        {difference.map((change) => (
+        {difference.slice(0, SHOWN).map((change) => (
           <List.Item key={change}>{change}</List.Item>
         ))}
+        {difference.length > SHOWN && <List.Item c="dimmed">and {exactly(difference.length - SHOWN)} more changes</List.Item>}
         {difference.length === 0 && <List.Item c="dimmed">Nothing changed in effect.</List.Item>}
       </List>
     </>

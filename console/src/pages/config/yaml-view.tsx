@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import { piecesOf } from './yaml-pieces.ts'
+import { YamlBlock } from './yaml-block.tsx'
 import styles from './yaml-view.module.css'
 
 /** A YAML file. Lines count from 1. */
@@ -9,46 +9,27 @@ export interface YamlViewProps {
   readonly marked: number | undefined
 }
 
+/** Lines of a block: only the blocks near the window are coloured, so that a file of megabytes is shown at once. */
+const BLOCK = 200
+
 /** The file, read-only, with line numbers. */
 export function YamlView({ text, marked }: YamlViewProps) {
-  const target = useRef<HTMLLIElement>(null)
-  useEffect(() => target.current?.scrollIntoView({ block: 'center' }), [])
+  const view = useRef<HTMLElement>(null)
+  useEffect(() => view.current?.querySelector('[data-marked]')?.scrollIntoView({ block: 'center' }), [])
   const lines = text.replace(/\n$/, '').split('\n')
   return (
     <section
+      ref={view}
       className={styles.view}
       aria-label="routes.yaml"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
       tabIndex={0}
     >
-      <ol className={styles.lines}>
-        {lines.map((line, index) => {
-          const number = index + 1
-          return (
-            <li
-              key={number}
-              ref={number === marked ? target : null}
-              className={`${styles.line} ${number === marked ? styles.marked : ''}`}
-            >
-              <span className={styles.number} aria-hidden="true">
-                {number}
-              </span>
-              <code className={styles.code}>
-                <Line text={line} />
-              </code>
-            </li>
-          )
-        })}
-      </ol>
+      <div className={styles.lines}>
+        {Array.from({ length: Math.ceil(lines.length / BLOCK) }, (_, index) => (
+          <YamlBlock key={index} lines={lines.slice(index * BLOCK, (index + 1) * BLOCK)} before={index * BLOCK} marked={marked} />
+        ))}
+      </div>
     </section>
   )
-}
-
-function Line({ text }: { readonly text: string }) {
-  if (text === '') return '\n'
-  return piecesOf(text).map(({ kind, text: piece }, index) => (
-    <span key={index} className={styles[kind]}>
-      {piece}
-    </span>
-  ))
 }

@@ -90,7 +90,7 @@ function KeyName({ apiKey, rows, withAccount }: KeyNameProps) {
 function MaskedKey({ apiKey: { kind, masked } }: { readonly apiKey: ApiKey }) {
   const { label, color } = KINDS[kind]
   return (
-    <Group gap={6} wrap="nowrap">
+    <Group gap="2px 6px">
       <Badge size="sm" variant="light" color={color} tt="none" miw={44} flex="none">
         {label}
       </Badge>

@@ -21,6 +21,7 @@ export function ProfilePage() {
     ['Name', user.name],
     ['E-mail', user.email],
     ['Role', user.role === 'admin' ? 'Admin' : 'Member'],
+    ['Signs in', user.has_password ? 'by password' : 'by the OpenID provider; there is no password here'],
     ['Account', account.name],
     ['Cost', own === undefined ? '' : `${spent({ cost_usd: own.cost.usd, unpriced: own.cost.unpriced })} in the last 30 days`],
     ['Limits', own === undefined ? '' : `rate class ${own.rate_class ?? 'default'}, at most ${own.max_keys} keys`],
@@ -38,7 +39,7 @@ export function ProfilePage() {
             </DataList.Item>
           ))}
         </DataList>
-        <PasswordCard />
+        {user.has_password && <PasswordCard />}
         <Paper withBorder p="md">
           <Title order={2} size="h5">
             Sessions

@@ -18,7 +18,9 @@ export function LiveTail() {
   return (
     <>
       <Group justify="space-between" mb="md" mih={30}>
-        <StatusLabel tone={connected ? 'good' : 'warning'}>{connected ? 'Following' : 'Connecting…'}</StatusLabel>
+        <Text size="sm" component="div">
+          <StatusLabel tone={connected ? 'good' : 'warning'}>{connected ? 'Following' : 'Connecting…'}</StatusLabel>
+        </Text>
         <Group gap="sm">
           {missed > 0 && (
             <Text size="sm" c="dimmed">

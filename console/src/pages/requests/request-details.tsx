@@ -32,7 +32,7 @@ export function RequestDetails({ row }: { readonly row: RequestRow }) {
         </Alert>
       )}
       <Waterfall row={row} />
-      <DataList labelWidth={110} gap={8}>
+      <DataList labelWidth={124} gap={8}>
         {factsOf(row).map(([name, value]) => (
           <DataList.Item key={name}>
             <DataList.ItemLabel>{name}</DataList.ItemLabel>

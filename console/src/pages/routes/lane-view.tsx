@@ -1,11 +1,15 @@
 import { Anchor, Badge, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Credential } from '../../api/operations.ts'
-import { percent } from '../../ui/numbers.ts'
+import { exactly, percent } from '../../ui/numbers.ts'
+import { StatusLabel } from '../../ui/status-label.tsx'
 import { Connector } from './connector.tsx'
 import { HealthLabel } from './health-label.tsx'
 import styles from './lane-view.module.css'
 import type { Lane, LaneEnd } from './lanes.ts'
+
+/** Aliases and models of a lane: the others are told by their number. */
+const SHOWN = 20
 
 /** One lane: its aliases, its name and its ends. */
 export function LaneView({ lane }: { readonly lane: Lane }) {
@@ -13,11 +17,16 @@ export function LaneView({ lane }: { readonly lane: Lane }) {
   return (
     <section className={styles.lane} data-dormant={dormant !== undefined || undefined} aria-label={name}>
       <div className={styles.aliases}>
-        {aliases.map((alias) => (
+        {aliases.slice(0, SHOWN).map((alias) => (
           <Badge key={alias} variant="default" tt="none" fw={500}>
             {alias}
           </Badge>
         ))}
+        {aliases.length > SHOWN && (
+          <Text size="xs" c="dimmed" span>
+            and {exactly(aliases.length - SHOWN)} more
+          </Text>
+        )}
       </div>
       <span className={styles.arrow} aria-hidden="true">
         {aliases.length > 0 && '→'}
@@ -43,13 +52,18 @@ function LaneName({ lane: { name, line, dormant, models, credentials } }: { read
       </Text>
       {models.length > 0 && (
         <Text size="xs" c="dimmed" lineClamp={2}>
-          Only {models.join(', ')}
+          Only {models.slice(0, SHOWN).join(', ')}
+          {models.length > SHOWN && ` and ${exactly(models.length - SHOWN)} more`}
         </Text>
       )}
       {credentials.length > 0 && (
-        <Text size="xs" c="dimmed">
-          Credentials: {credentials.map(credentialText).join(', ')}
-        </Text>
+        <ul className={styles.credentials} aria-label={`Credentials of ${name}`}>
+          {credentials.map((credential) => (
+            <li key={credential.name}>
+              <CredentialState credential={credential} />
+            </li>
+          ))}
+        </ul>
       )}
       {dormant !== undefined && (
         <Text size="xs" c="dimmed" lineClamp={2}>
@@ -63,8 +77,17 @@ function LaneName({ lane: { name, line, dormant, models, credentials } }: { read
   )
 }
 
-const credentialText = ({ name, cooldown_seconds }: Credential): string =>
-  cooldown_seconds === 0 ? name : `${name} (refused, cooling down for ${cooldown_seconds} s)`
+/** A credential by its name: its value is a secret. */
+function CredentialState({ credential: { name, cooldown_seconds } }: { readonly credential: Credential }) {
+  const cools = cooldown_seconds > 0
+  return (
+    <Text size="xs" component="span">
+      <StatusLabel tone={cools ? 'warning' : 'good'}>
+        {name}: {cools ? `refused, cooling down for ${cooldown_seconds} s` : 'available'}
+      </StatusLabel>
+    </Text>
+  )
+}
 
 function End({ end: { name, kind, share, health } }: { readonly end: LaneEnd }) {
   return (

@@ -28,7 +28,16 @@ export interface Lane {
 /** The lanes of the routing table: one for each route, one for each namespace with a provider. */
 export function lanesOf({ aliases, namespaces }: RoutingTable): readonly Lane[] {
   const named = namespaces.flatMap((namespace) => [...curated(namespace), ...passing(namespace)])
-  return named.map((lane) => ({ ...lane, aliases: aliases.filter(({ to }) => leadsTo(to, lane.name)).map(({ name }) => name) }))
+  const lanes = new Set(named.map(({ name }) => name))
+  // An alias to `acme/any` belongs to `acme/any`, or else to `acme/*`.
+  const byLane = Map.groupBy(aliases, ({ to }) => (lanes.has(to) ? to : `${to.slice(0, to.indexOf('/'))}/*`))
+  return named.map((lane) => ({ ...lane, aliases: (byLane.get(lane.name) ?? []).map(({ name }) => name) }))
+}
+
+/** Whether a lane has a text in one of its names. */
+export function laneFits({ name, aliases, ends }: Lane, text: string): boolean {
+  const wanted = text.toLowerCase()
+  return [name, ...aliases, ...ends.map((end) => end.name)].some((each) => each.toLowerCase().includes(wanted))
 }
 
 function curated({ name, routes }: Namespace): Omit<Lane, 'aliases'>[] {
@@ -55,7 +64,3 @@ const endOf =
     ...(health && { health }),
     ...(share !== undefined && { share }),
   })
-
-/** Whether an alias to `model` belongs to a lane: `acme/any` belongs to `acme/*`. */
-const leadsTo = (model: string, lane: string): boolean =>
-  model === lane || (lane.endsWith('/*') && model.startsWith(lane.slice(0, -1)))
