@@ -406,7 +406,7 @@ onEachDatabase('the key directory', (database, kind) => {
           return new Promise(() => undefined)
         },
       }
-      const directory = directoryOf({ ...store, db: store.db.withPlugin(plugin) })
+      const directory = directoryOf({ ...store, changed: async () => false, db: store.db.withPlugin(plugin) })
       const principal = await directory.verify(secret)
       await revokeKey(store, other.id)
       isFrozen = true
