@@ -29,6 +29,8 @@ export interface KeyWatcher {
 export class StoredKeys implements KeySource {
   readonly #store: Store
   readonly #uses: UseWriter
+  readonly #watchers = new Set<KeyWatcher>()
+  #stopWatching: () => void = () => undefined
 
   constructor(store: Store) {
     this.#store = store
@@ -47,13 +49,13 @@ export class StoredKeys implements KeySource {
     this.#uses.note(keyId)
   }
 
-  watch({ changed, lost }: KeyWatcher): () => void {
-    const { events } = this.#store
-    const stopPolling = this.#poll(changed, lost)
-    events.on('keys', changed)
+  watch(watcher: KeyWatcher): () => void {
+    this.#watchers.add(watcher)
+    // Once for all of them: the store tells of a change to the first one that asks.
+    if (this.#watchers.size === 1) this.#stopWatching = this.#watchStore()
     return () => {
-      stopPolling()
-      events.off('keys', changed)
+      this.#watchers.delete(watcher)
+      if (this.#watchers.size === 0) this.#stopWatching()
     }
   }
 
@@ -62,8 +64,12 @@ export class StoredKeys implements KeySource {
     return this.#uses.close()
   }
 
-  /** Polls for changes by other processes. */
-  #poll(changed: () => void, lost: () => void): () => void {
+  /** Listens to changes by this process, and polls for those by others, until the returned function is called. */
+  #watchStore(): () => void {
+    const { events } = this.#store
+    const changed = (id?: string): void => {
+      for (const watcher of this.#watchers) watcher.changed(id)
+    }
     let failures = 0
     const poll = async (): Promise<void> => {
       try {
@@ -72,11 +78,15 @@ export class StoredKeys implements KeySource {
       } catch {
         failures += 1
         // Keys in use stay valid during a short failure.
-        if (failures >= MAX_FAILED_POLLS) lost()
+        if (failures >= MAX_FAILED_POLLS) for (const watcher of this.#watchers) watcher.lost()
       }
     }
     const timer = setInterval(() => void poll(), POLL_MS).unref()
-    return () => clearInterval(timer)
+    events.on('keys', changed)
+    return () => {
+      clearInterval(timer)
+      events.off('keys', changed)
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import { GatewayError } from '../../../core/errors.ts'
 import type { ApiKey } from '../../../core/keys/api-key.ts'
 import { createSecret } from '../../../core/keys/format.ts'
 import { createKey, editKey, findKey, revokeKey, rotateKey } from '../../../core/keys/keys.ts'
+import { StoredKeys } from '../../../core/keys/source.ts'
 import type { Store } from '../../../core/store/database.ts'
 import { digestOf } from '../../../core/text/ids.ts'
 import { onEachDatabase } from '../../support/databases.ts'
@@ -219,6 +220,17 @@ onEachDatabase('the key directory', (database, kind) => {
       await untilRefused(directory, secret)
     })
 
+    it('by another gateway is told to all that watch the keys of a process', async () => {
+      const { key } = await createQuietly()
+      const source = new StoredKeys(store)
+      const told = Array.from({ length: 2 }, () => Promise.withResolvers<void>())
+      const stops = told.map(({ resolve }) => source.watch({ changed: () => resolve(), lost: () => undefined }))
+      await revokeKey(await open(), key.id)
+      await Promise.all(told.map(({ promise }) => promise))
+      for (const stop of stops) stop()
+      await source.close()
+    })
+
     it('by a direct change of the database takes effect, also of models and accounts', async () => {
       const { secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
@@ -254,9 +266,13 @@ onEachDatabase('the key directory', (database, kind) => {
       expect(await directory.verify(secret)).to.include({ name: 'ci' })
     })
 
-    /** A change that the store tells nobody of: SQLite tells no connection of its own changes. */
+    /** A change that the store tells nobody of. */
     async function silently(change: () => Promise<unknown>): Promise<void> {
-      if (kind === 'PostgreSQL') await sql`alter table keys disable trigger keys_tell_gateways`.execute(store.db)
+      const mute =
+        kind === 'PostgreSQL'
+          ? sql`alter table keys disable trigger keys_tell_gateways`
+          : sql`drop trigger if exists keys_changed`
+      await mute.execute(store.db)
       await change()
     }
 
@@ -390,7 +406,7 @@ onEachDatabase('the key directory', (database, kind) => {
           return new Promise(() => undefined)
         },
       }
-      const directory = directoryOf({ ...store, db: store.db.withPlugin(plugin) })
+      const directory = directoryOf({ ...store, changed: async () => false, db: store.db.withPlugin(plugin) })
       const principal = await directory.verify(secret)
       await revokeKey(store, other.id)
       isFrozen = true
