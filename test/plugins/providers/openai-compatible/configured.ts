@@ -93,7 +93,7 @@ export const configured: Readonly<Record<string, ConfiguredCalls>> = {
   'with the preset openai': { config: { preset: 'openai', apiKey }, endpoints },
   'with a preset at another address': { config: { preset: 'openai', baseUrl, apiKey } },
   'with a preset, but without its Responses API': { config: { preset: 'openai', apiKey, responses: false }, endpoints },
-  'with a preset that has quirks': { config: { preset: 'deepseek', apiKey }, asked: quirky },
+  'with a preset that has quirks': { config: { preset: 'mistral', apiKey }, asked: quirky },
   'with a quirk beside those of its preset': {
     config: { preset: 'perplexity', apiKey, quirks: ['developer-role', 'no-stream-options'] },
     asked: quirky,
@@ -101,7 +101,10 @@ export const configured: Readonly<Record<string, ConfiguredCalls>> = {
   },
   'without an API key': { config: { baseUrl: 'http://127.0.0.1:1234/a/' } },
   'with the Responses API': { config: { baseUrl, responses: true }, endpoints },
-  'with the quirk developer-role': { config: { baseUrl, quirks: ['developer-role'] }, asked: quirky },
+  'with the quirk developer-role': {
+    config: { baseUrl, quirks: ['developer-role'] },
+    asked: { ...quirky, 'only instructions of a developer': { messages: [{ role: 'developer', content: 'Be brief.' }] } },
+  },
   'with the quirk max-tokens': { config: { baseUrl, quirks: ['max-tokens'] }, asked: { ...quirky, ...maximums } },
   'with the quirk no-stream-options': { config: { baseUrl, quirks: ['no-stream-options'] }, asked: quirky, endpoints },
   'with the quirk no-reasoning-history': { config: { baseUrl, quirks: ['no-reasoning-history'] }, asked: quirky },
