@@ -125,6 +125,8 @@ export interface ErrorFixture {
   readonly headers?: HeaderLines
   /** Seconds, if the body says how long to wait. */
   readonly retryAfter?: number
+  /** The field of the request that the body names, as the client reads it. */
+  readonly param?: string
 }
 
 /** The errors that clients can tell apart. */

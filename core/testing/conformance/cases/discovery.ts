@@ -3,9 +3,10 @@ import { NAMESPACE, type Suite } from '../harness.ts'
 import { isAbsent } from '../provider-under-test.ts'
 import { itWithSdk } from '../sdk.ts'
 
-/** Cases for `/v1/models`: clients see the models that the upstream lists. */
+/** Cases for `/v1/models`: clients see the models that the upstream lists. And for the signal of the provider's own requests. */
 export function describeDiscovery(suite: Suite): void {
-  const { discovery } = suite.subject
+  const { discovery, local } = suite.subject
+  if (!local) it('sends no request of its own once its signal is aborted', () => expectAborted(suite))
   if (isAbsent(discovery)) return
 
   itWithSdk('lists the models of the upstream', async () => {
@@ -18,4 +19,11 @@ export function describeDiscovery(suite: Suite): void {
       assert.deepEqual([object, typeof created, typeof owned_by], ['model', 'number', 'string'])
     }
   })
+}
+
+async function expectAborted({ harness: { provider } }: Suite): Promise<void> {
+  const signal = AbortSignal.abort()
+  for (const send of [provider.models?.bind(provider), provider.check?.bind(provider)]) {
+    if (send !== undefined) await assert.rejects(send(signal))
+  }
 }

@@ -88,6 +88,7 @@ async function expectRefusal({ subject, harness }: Suite, name: keyof Errors, fi
     const error = await caught(harness.sdk.chat.completions.create({ ...request(subject.model, fixture.asked), stream }))
     assert.ok(expected.statuses.includes(error.status!), `${expected.statuses.join(' or ')}, and not ${error.message}`)
     if (expected.code !== undefined) assert.equal(error.code, expected.code)
+    if (fixture.param !== undefined) assert.equal(error.param, fixture.param)
     assert.equal(typeof error.type, 'string', 'an error has a type')
     if (waits)
       assert.equal(

@@ -63,7 +63,13 @@ async function recordEndpoints({ subject, harness }: Suite, recorder: RequestRec
   const { embeddings } = subject
   if (embeddings !== undefined && !isAbsent(embeddings)) {
     const { input, asked, parameters } = embeddings
-    const each = { 'of a list': {}, 'of one text': { input: 'Hello' }, 'of 256 dimensions': { dimensions: 256 }, ...parameters }
+    const each = {
+      'of a list': {},
+      'of one text': { input: 'Hello' },
+      'of 256 dimensions': { dimensions: 256 },
+      'in base64': { encoding_format: 'base64' },
+      ...parameters,
+    }
     for (const [title, fields] of Object.entries(each)) {
       await recorder.endpoint('embeddings', `embeddings ${title}`, { input, ...asked, ...fields })
     }

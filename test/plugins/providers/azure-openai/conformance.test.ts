@@ -1,6 +1,7 @@
 import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider } from 'unified-model-gateway/plugin/testing'
 import azure from '../../../../plugins/providers/azure-openai/index.ts'
+import { byIdentity, byKey } from './configured.ts'
 import { onAppService } from './managed-identity.ts'
 import { embeddings, errors, midStreamError, scenarios } from './scenarios.ts'
 
@@ -22,13 +23,13 @@ describe('azure-openai', () => {
     ...resource,
     title: 'azure-openai, a deployment by its key',
     config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('azure-canary-31c9'), apiVersion: '2024-10-21' }),
-    requests: { file: new URL('deployment-requests.http', import.meta.url) },
+    requests: { file: new URL('deployment-requests.http', import.meta.url), ...byKey },
   })
 
   describeProvider({
     ...resource,
     title: 'azure-openai, /openai/v1 by the identity of the machine',
     config: ({ origin }) => ({ baseUrl: origin }),
-    requests: { file: new URL('v1-requests.http', import.meta.url) },
+    requests: { file: new URL('v1-requests.http', import.meta.url), ...byIdentity },
   })
 })

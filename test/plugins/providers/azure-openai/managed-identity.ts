@@ -2,7 +2,12 @@ import nock from 'nock'
 import { setEnvironment } from '../../../support/environment.ts'
 import { interceptHttp } from '../../../support/intercept-http.ts'
 
-const RESOURCE = 'https://cognitiveservices.azure.com'
+/** The tokens of the resources of each cloud. */
+const TOKENS: Readonly<Record<string, string>> = {
+  'https://cognitiveservices.azure.com': 'token-of-the-machine',
+  'https://cognitiveservices.azure.us': 'token-of-the-government',
+  'https://cognitiveservices.azure.cn': 'token-of-china',
+}
 
 const ORIGIN = 'http://identity.example'
 const SECRET = 'of-the-machine'
@@ -18,19 +23,19 @@ const ENVIRONMENT = {
   AZURE_FEDERATED_TOKEN_FILE: undefined,
 }
 
-/** Runs the tests of a `describe` as on Azure's App Service, with nock as its identity endpoint. The token is `token-of-the-machine`. */
+/** Runs the tests of a `describe` as on Azure's App Service, with nock as its identity endpoint, which has a token for each resource of TOKENS. */
 export function onAppService(): void {
   setEnvironment(ENVIRONMENT)
   interceptHttp(() => {
-    nock(ORIGIN, { reqheaders: { 'x-identity-header': SECRET } })
-      .persist()
-      .get('/MSI/token')
-      .query(({ resource }) => resource === RESOURCE)
-      .reply(200, () => ({
-        access_token: 'token-of-the-machine',
-        expires_on: String(Math.floor(Date.now() / 1000) + 86_400),
-        resource: RESOURCE,
-        token_type: 'Bearer',
-      }))
+    for (const [resource, access_token] of Object.entries(TOKENS)) {
+      nock(ORIGIN, { reqheaders: { 'x-identity-header': SECRET } })
+        .persist()
+        .get('/MSI/token')
+        .query((query) => query.resource === resource)
+        .reply(200, () => {
+          const expires_on = String(Math.floor(Date.now() / 1000) + 86_400)
+          return { access_token, expires_on, resource, token_type: 'Bearer' }
+        })
+    }
   })
 }

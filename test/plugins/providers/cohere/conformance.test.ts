@@ -2,6 +2,7 @@ import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider } from 'unified-model-gateway/plugin/testing'
 import plugin from '../../../../plugins/providers/cohere/index.ts'
 import { askedOf } from '../../../support/asked-models.ts'
+import { asked, configured, endpoints } from './calls.ts'
 import { content, plan, reply, tool, USAGE } from './chat-reply.ts'
 import { event, MODEL } from './support.ts'
 
@@ -26,7 +27,9 @@ describeProvider({
   model: MODEL,
   requests: {
     file: new URL('requests.http', import.meta.url),
-    asked: askedOf(['command-r-08-2024', 'command-a-03-2025', 'command-a-reasoning-08-2025']),
+    asked: { ...askedOf(['command-r-08-2024', 'command-a-03-2025', 'command-a-reasoning-08-2025']), ...asked },
+    endpoints,
+    configured,
   },
 
   scenarios: {

@@ -1,6 +1,7 @@
 import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider, event, openaiReply, type Said } from 'unified-model-gateway/plugin/testing'
 import openaiCompatible from '../../../../plugins/providers/openai-compatible/index.ts'
+import { configured } from './configured.ts'
 
 const said = <Says extends Said>(says: Says) => ({ ...openaiReply(says), says })
 
@@ -44,7 +45,7 @@ describeProvider({
   plugin: openaiCompatible,
   config: ({ origin }) => ({ baseUrl: `${origin}/v1`, apiKey: new Secret('sk-open-canary-77d1') }),
   model: 'gpt-x',
-  requests: { file: new URL('requests.http', import.meta.url), asked: choosing },
+  requests: { file: new URL('requests.http', import.meta.url), asked: choosing, configured },
 
   scenarios: {
     text: said({ text: 'Hello wörld 😀', usage: { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 } }),

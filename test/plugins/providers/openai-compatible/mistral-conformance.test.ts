@@ -64,7 +64,10 @@ describeProvider({
   },
 
   errors: {
-    badRequest: failure(422, { detail: [{ loc: ['body', 'messages', 0, 'role'], msg: 'Input should be a role' }] }),
+    badRequest: {
+      ...failure(422, { detail: [{ loc: ['body', 'messages', 0, 'role'], msg: 'Input should be a role' }] }),
+      param: 'messages.0.role',
+    },
     contextTooLong: { absent: 'Mistral has no code for it' },
     badCredential: { status: 401, body: { detail: 'Unauthorized' } },
     unknownModel: failure(404, 'Invalid model: magistral-nine'),
