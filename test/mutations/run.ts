@@ -20,7 +20,8 @@ const SOURCES = ['core', 'plugins', 'test', 'package.json']
 const PROVIDERS = ['anthropic', 'azure-openai', 'bedrock', 'cohere', 'gemini', 'ollama', 'openai-compatible', 'vertex'] as const
 
 /** Files that only read replies, get tokens, or are rows for configurations that the suite does not have: other tests are about them. */
-const NOT_ABOUT_REQUESTS = /^(?:reply|replies|stream|frames|refusal|errors|json-object|tool-calls|credentials|presets)\.ts$/
+const NOT_ABOUT_REQUESTS =
+  /^(?:reply|image-reply|replies|stream|frames|refusal|errors|json-object|tool-calls|credentials|presets)\.ts$/
 
 /** How many of a provider's mutations may survive. */
 const SURVIVORS = 1

@@ -69,6 +69,10 @@ const EFFORTS: Readonly<Record<string, Asked>> = Object.fromEntries(
     ...['none', 'minimal', 'medium', 'xhigh', 'max'].map(
       (each) => [`the effort ${each}, of ${model}`, effort(model, each)] as const,
     ),
+    [
+      `thinking and the effort none, of ${model}`,
+      after([{ model, thinking: [THOUGHT] }], { model, reasoning_effort: 'none' }),
+    ] as const,
     [`thinking, of ${model}`, after([{ model, thinking: [THOUGHT] }], { model, reasoning_effort: null })] as const,
   ]),
 )

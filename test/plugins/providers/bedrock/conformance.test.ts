@@ -3,6 +3,7 @@ import { describeProvider, json, type ReceivedRequest } from 'unified-model-gate
 import plugin from '../../../../plugins/providers/bedrock/index.ts'
 import { askedOf } from '../../../support/asked-models.ts'
 import { RARE_REQUESTS } from '../../../support/rare-requests.ts'
+import { ASKED, CONFIGURED, ENDPOINTS } from './asked.ts'
 import { checkedSignature } from './checked-signature.ts'
 import { reasoning, reply, SIGNATURE, text, tool } from './converse-reply.ts'
 import { exception, MODEL } from './support.ts'
@@ -46,6 +47,7 @@ describeProvider({
     headers: checkedSignature('secret-canary-31c9'),
     asked: {
       ...RARE_REQUESTS,
+      ...ASKED,
       ...askedOf([
         'anthropic.claude-opus-5-5',
         'anthropic.claude-haiku-4-5-20251001-v1:0',
@@ -55,6 +57,8 @@ describeProvider({
         'meta.llama3-3-70b-instruct-v1:0',
       ]),
     },
+    endpoints: ENDPOINTS,
+    configured: CONFIGURED,
   },
 
   scenarios: {
@@ -124,7 +128,15 @@ describeProvider({
     code: 'upstream_overloaded',
   },
 
-  discovery: { answers: listed, lists: ['amazon.nova-pro-v1:0', 'us.amazon.nova-pro-v1:0'] },
+  discovery: {
+    answers: listed,
+    lists: [
+      'amazon.nova-pro-v1:0',
+      'amazon.nova-lite-v1:0',
+      'us.amazon.nova-pro-v1:0',
+      'arn:aws:bedrock:us-east-1:1:application-inference-profile/ours',
+    ],
+  },
 
   endpoints: {
     rerank: {
@@ -144,11 +156,35 @@ describeProvider({
   },
 })
 
+/** A list of models in one page, and one of inference profiles in two. */
 function listed({ path }: ReceivedRequest) {
-  const [modelId, status] = ['amazon.nova-pro-v1:0', 'ACTIVE']
-  if (path.startsWith('/foundation-models')) {
-    return json({ modelSummaries: [{ modelId, providerName: 'Amazon', inferenceTypesSupported: ['ON_DEMAND'] }] })
+  const [modelId, inferenceTypesSupported] = ['amazon.nova-pro-v1:0', ['ON_DEMAND']]
+  if (path.includes('/foundation-models')) {
+    return json({
+      modelSummaries: [
+        { modelId, providerName: 'Amazon', inferenceTypesSupported },
+        { modelId: 'amazon.nova-lite-v1:0', modelLifecycle: { status: 'ACTIVE' }, inferenceTypesSupported },
+        { modelId: 'amazon.titan-old', modelLifecycle: { status: 'LEGACY' }, inferenceTypesSupported },
+        { modelId: 'amazon.nova-only-by-profile', inferenceTypesSupported: ['INFERENCE_PROFILE'] },
+        { modelId: 'amazon.of-no-type' },
+        { modelId: '', inferenceTypesSupported },
+      ],
+      nextToken: 'never asked for',
+    })
   }
-  const models = [{ modelArn: `arn:aws:bedrock:us-east-1::foundation-model/${modelId}` }]
-  return json({ inferenceProfileSummaries: [{ inferenceProfileId: `us.${modelId}`, models, status, type: 'SYSTEM_DEFINED' }] })
+  const models = [{ modelArn: 'arn:aws:bedrock:us-east-1::foundation-model/an-image-model' }, { modelArn: `arn:…/${modelId}` }]
+  const [status, type] = ['ACTIVE', 'SYSTEM_DEFINED']
+  if (!path.includes('nextToken=second')) {
+    const inferenceProfileSummaries = [
+      { inferenceProfileId: `us.${modelId}`, models, status, type },
+      { inferenceProfileId: 'us.inactive', models, status: 'DELETING', type },
+      { inferenceProfileId: 'us.of-no-models', status, type },
+      { inferenceProfileId: 'us.of-an-image-model', models: models.slice(0, 1), status, type },
+    ]
+    return json({ inferenceProfileSummaries, nextToken: 'second' })
+  }
+  const inferenceProfileArn = 'arn:aws:bedrock:us-east-1:1:application-inference-profile/ours'
+  return json({
+    inferenceProfileSummaries: [{ inferenceProfileId: 'ours', inferenceProfileArn, models, status, type: 'APPLICATION' }],
+  })
 }
