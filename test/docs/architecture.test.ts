@@ -26,7 +26,8 @@ function placesOf(text: string): readonly (readonly [name: string, file: string]
 }
 
 /** "`a`, `b` and `c` in `core/x.ts` and in `core/y.ts`" */
-const NAMES_IN_FILES = /((?:`#?[A-Za-z_][\w.]*`(?:, | and )?)+) in ((?:`(?:core|plugins|console)\/[\w./-]+\.tsx?`(?:,? and (?:in )?)?)+)/g
+const NAMES_IN_FILES =
+  /((?:`#?[A-Za-z_][\w.]*`(?:, | and )?)+) in ((?:`(?:core|plugins|console)\/[\w./-]+\.tsx?`(?:,? and (?:in )?)?)+)/g
 
 describe('docs/architecture.md', () => {
   it('names only files that exist', () => {
@@ -36,7 +37,9 @@ describe('docs/architecture.md', () => {
   })
 
   it('names files without a folder only if one of that name exists', () => {
-    const known = new Set(globSync('{core,plugins,console/src,deploy,test,docs}/**/*.{ts,tsx,yaml,md}', { cwd: ROOT }).map(baseOf))
+    const known = new Set(
+      globSync('{core,plugins,console/src,deploy,test,docs}/**/*.{ts,tsx,yaml,md}', { cwd: ROOT }).map(baseOf),
+    )
     const files = Array.from(PAGE.matchAll(/(?<![\w/.-])[a-z][\w-]*\.tsx?\b/g), ([file]) => file)
     expect(files.length).to.be.greaterThan(20)
     expect(files.filter((file) => !known.has(file))).to.deep.equal([])
@@ -51,7 +54,8 @@ describe('docs/architecture.md', () => {
   it('draws a call and a reload by functions that the files have', () => {
     const lines = DRAWINGS.flatMap((drawing) => drawing.split('\n'))
     const drawn = lines.flatMap((line) => {
-      const [, file, names] = /^\s*((?:core|plugins)\/[\w./-]+\.ts) {2,}((?:[A-Za-z]\w*(?:\.\w+)?(?:, )?)+)(?=:|$| {2,})/.exec(line) ?? []
+      const [, file, names] =
+        /^\s*((?:core|plugins)\/[\w./-]+\.ts) {2,}((?:[A-Za-z]\w*(?:\.\w+)?(?:, )?)+)(?=:|$| {2,})/.exec(line) ?? []
       return file === undefined ? [] : names!.split(', ').map((name) => [name, file] as const)
     })
     expect(drawn.length).to.be.greaterThan(25)
