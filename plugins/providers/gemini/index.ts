@@ -61,7 +61,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
     parameters,
     async request(call, attempt) {
       const path = `${prefix}/models/${modelOf(call, attempt)}:${generateMethod(call)}`
-      const target = { facts: factsOf(attempt.model, facts), callIds: true, addresses }
+      const target = { facts: factsOf(attempt.model, facts), callIds: true, addresses } as const
       const { body, dropped } = await host.compute(call, generateBody, target)
       return { origin, path, headers: { ...call.headers, ...credentials }, body, dropped }
     },

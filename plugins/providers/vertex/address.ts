@@ -69,7 +69,7 @@ export function readModel(model: string): VertexModel | undefined {
   return { publisher: name.startsWith('claude-') ? 'anthropic' : 'google', name }
 }
 
-/** The publisher of a model; Google for an invalid name. */
-export function publisherOf(model: string): Publisher {
-  return readModel(model)?.publisher ?? 'google'
+/** Whether a model is a Claude, by its name. */
+export function isClaude(model: string): boolean {
+  return readModel(model)?.publisher === 'anthropic'
 }

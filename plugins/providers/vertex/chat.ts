@@ -15,7 +15,7 @@ import type { Addresses } from '../gemini/addresses.ts'
 import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
 import { generateMethod, toGenerateRequest } from '../gemini/request.ts'
 import { createTranslator as createGeminiTranslator } from '../gemini/stream.ts'
-import type { Publisher, VertexModel } from './address.ts'
+import type { VertexModel } from './address.ts'
 import { CLAUDE_VERSION } from './messages.ts'
 import { claudeFacts, type FactsTable, geminiFacts } from './models.ts'
 
@@ -51,7 +51,7 @@ export const chatRequest = defineCallFunction(import.meta.url, 'chatRequest', (c
 /** Translates a chat completion request to its publisher's. Throws `GatewayError` (400) for parameters that the model cannot honour. */
 export function toChatRequest(call: Call, { model: { publisher, name }, own, addresses }: Target): ModelRequest {
   if (publisher === 'google') {
-    const target = { facts: geminiFacts(name, own), callIds: false, addresses }
+    const target = { facts: geminiFacts(name, own), addresses }
     return { method: generateMethod(call), ...toGenerateRequest(call.body, target) }
   }
   // Anthropic, and Claude's replies, write the date after a dash.
@@ -62,9 +62,9 @@ export function toChatRequest(call: Call, { model: { publisher, name }, own, add
   return { method, request: { anthropic_version: CLAUDE_VERSION, ...rest }, dropped }
 }
 
-/** Translates a publisher's reply to a chat completion request. */
-export function createTranslator(call: Call, publisher: Publisher): Translator {
-  if (publisher !== 'anthropic') return createGeminiTranslator(call)
+/** Translates a reply to a chat completion request: a Claude's, or a Gemini's. */
+export function createTranslator(call: Call, isClaude: boolean): Translator {
+  if (!isClaude) return createGeminiTranslator(call)
   return asksForJsonObject(call) ? onlyJsonObject(createClaudeTranslator()) : createClaudeTranslator()
 }
 

@@ -16,7 +16,7 @@ import { addressesOption } from '../gemini/addresses.ts'
 import { toImages } from '../gemini/image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from '../gemini/images.ts'
 import { parameters as geminiParameters } from '../gemini/request.ts'
-import { addressesOf, publisherOf, readModel } from './address.ts'
+import { addressesOf, isClaude, readModel } from './address.ts'
 import { chatRequest, createTranslator, toRefusal } from './chat.ts'
 import { GoogleCredentials } from './credentials.ts'
 import { embeddingParameters, embeddingRequest, toEmbeddingReply } from './embeddings.ts'
@@ -73,7 +73,7 @@ function create(
   /** The client's own bytes, with what Vertex AI has in place of a header and of the model's name. */
   const claudeOperation = (toRequest: typeof messagesRequest): EndpointOperation => ({
     parameters: 'verbatim',
-    serves: (model) => publisherOf(model) === 'anthropic',
+    serves: isClaude,
     async request(call, attempt) {
       const { name, method, body } = toRequest(call, readModel(attempt.model)!)
       const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
@@ -93,7 +93,7 @@ function create(
   })
 
   return {
-    parameters: (model) => (publisherOf(model) === 'anthropic' ? claudeParameters : geminiParameters),
+    parameters: (model) => (isClaude(model) ? claudeParameters : geminiParameters),
     refreshes: true,
     request: sender(chatRequest),
     endpoints: {
@@ -103,7 +103,7 @@ function create(
       messages: claudeOperation(messagesRequest),
       'messages.count_tokens': claudeOperation(countRequest),
     },
-    translator: (call, { model }) => createTranslator(call, publisherOf(model)),
+    translator: (call, { model }) => createTranslator(call, isClaude(model)),
     error: (reply) => toRefusal(reply, project),
     async models(signal) {
       const headers = await google.headers()

@@ -151,7 +151,7 @@ export const ASKED: Readonly<Record<string, Asked>> = {
   },
   'a document in the instructions': { messages: [{ role: 'system', content: [file('text/plain', 'a.txt')] }, user('Hello')] },
   'the address of a file in S3': { messages: [user([{ type: 'image_url', image_url: { url: 's3://bucket/a.png' } }])] },
-  'a blank result of a tool, marked': {
+  'a marked result of a tool': {
     messages: [
       user('Hello'),
       { role: 'assistant', tool_calls: [{ id: 'call_a', ...tool('look', { arguments: '{}' }) }] },

@@ -3,9 +3,32 @@ import vertex from '../../../../plugins/providers/vertex/index.ts'
 import { askedOf } from '../../../support/asked-models.ts'
 import * as claude from '../anthropic/scenarios.ts'
 import * as gemini from '../gemini/scenarios.ts'
+import { ASKED, CONFIGURED, ENDPOINTS } from './asked.ts'
 import { onGoogleCloud } from './google-cloud.ts'
 
-const lists = { google: ['gemini-2.5-pro', 'imagen-4', 'gemini-embedding-001'], anthropic: ['claude-opus-4-6'] }
+/** The pages of each publisher's list. */
+const LISTS = {
+  google: [
+    [{ name: 'publishers/google/models/gemini-2.5-pro' }, { name: 'publishers/google/models/imagen-4' }, { versionId: '1' }],
+    [{ name: 'gemini-3-pro', versionId: '20260101' }, { name: 'publishers/google/models/gemini-embedding-001' }],
+  ],
+  anthropic: [
+    [{ name: 'publishers/anthropic/models/claude-opus-4-6' }, { name: 'publishers/anthropic/models/jurassic' }],
+    [{ name: 'publishers/anthropic/models/claude-opus-4-8', versionId: '20260101' }],
+  ],
+}
+
+/** A page of a publisher's list, unless the path says that only the other publisher has one. */
+function listed({ path }: { readonly path: string }) {
+  const [publisher, other] = path.includes('/publishers/google/')
+    ? (['google', 'anthropic'] as const)
+    : (['anthropic', 'google'] as const)
+  if (path.startsWith(`/only-${other}`)) return json({ error: { code: 403, status: 'PERMISSION_DENIED' } }, { status: 403 })
+  const [first, second] = LISTS[publisher]
+  return json(
+    path.includes('pageToken=second') ? { publisherModels: second } : { publisherModels: first, nextPageToken: 'second' },
+  )
+}
 
 /** Both kinds of models have the same addresses. */
 const google = {
@@ -17,11 +40,8 @@ const google = {
     facts: { 'gemini-able': gemini.ABLE },
   }),
   discovery: {
-    answers: ({ path }: { readonly path: string }) => {
-      const publisher = path.includes('/publishers/google/') ? 'google' : 'anthropic'
-      return json({ publisherModels: lists[publisher].map((name) => ({ name: `publishers/${publisher}/models/${name}` })) })
-    },
-    lists: ['gemini-2.5-pro', 'claude-opus-4-6'],
+    answers: listed,
+    lists: ['gemini-2.5-pro', 'gemini-3-pro', 'claude-opus-4-6', 'claude-opus-4-8@20260101'],
   },
 }
 
@@ -48,7 +68,12 @@ describe('vertex', () => {
     ...google,
     title,
     model: 'gemini-able',
-    requests: { file: new URL('gemini-requests.http', import.meta.url), asked: askedOf(['gemini-2.5-flash', 'gemini-3-pro']) },
+    requests: {
+      file: new URL('gemini-requests.http', import.meta.url),
+      asked: { ...ASKED, ...askedOf(['gemini-2.5-flash', 'gemini-3-pro']) },
+      endpoints: ENDPOINTS,
+      configured: CONFIGURED,
+    },
     ...gemini,
     embeddings: predicted,
   })
