@@ -5,7 +5,7 @@ export interface paths {
   "/sign-in": {
     /**
      * List the ways to sign in
-     * @description Anyone.
+     * @description For anyone, signed in or not.
      */
     get: {
       responses: {
@@ -27,7 +27,7 @@ export interface paths {
   "/setup": {
     /**
      * Use the setup link: create the first admin, and sign in
-     * @description Anyone.
+     * @description For anyone, signed in or not.
      */
     post: {
       readonly requestBody: {
@@ -62,7 +62,7 @@ export interface paths {
   "/session": {
     /**
      * Get the session
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       responses: {
@@ -82,7 +82,7 @@ export interface paths {
     };
     /**
      * Sign in
-     * @description Anyone.
+     * @description For anyone, signed in or not.
      */
     post: {
       readonly requestBody: {
@@ -112,7 +112,7 @@ export interface paths {
     };
     /**
      * Sign out
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     delete: {
       responses: {
@@ -132,7 +132,7 @@ export interface paths {
   "/sessions": {
     /**
      * Sign out everywhere
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     delete: {
       responses: {
@@ -152,7 +152,7 @@ export interface paths {
   "/session/confirm": {
     /**
      * Enter your password again, for changes that give rights
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     post: {
       readonly requestBody: {
@@ -182,7 +182,7 @@ export interface paths {
   "/password": {
     /**
      * Change your password; your other sessions end
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     post: {
       readonly requestBody: {
@@ -214,7 +214,7 @@ export interface paths {
   "/oidc/start": {
     /**
      * Redirect the browser to the OpenID provider
-     * @description Anyone.
+     * @description For anyone, signed in or not.
      */
     get: {
       parameters: {
@@ -239,7 +239,7 @@ export interface paths {
   "/oidc/callback": {
     /**
      * Complete a sign-in: the redirect URI for the OpenID provider
-     * @description Anyone.
+     * @description For anyone, signed in or not.
      */
     get: {
       responses: {
@@ -259,7 +259,7 @@ export interface paths {
   "/invitations": {
     /**
      * List the open invitations, newest first
-     * @description Admins.
+     * @description For admins.
      */
     get: {
       parameters: {
@@ -290,7 +290,7 @@ export interface paths {
     };
     /**
      * Invite a person; only this reply has the link
-     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
+     * @description For admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     post: {
       readonly requestBody: {
@@ -326,7 +326,7 @@ export interface paths {
   "/invitations/{id}": {
     /**
      * Withdraw an invitation
-     * @description Admins.
+     * @description For admins.
      */
     delete: {
       parameters: {
@@ -351,7 +351,7 @@ export interface paths {
   "/invitations/look": {
     /**
      * Get the invitation of a link
-     * @description Anyone.
+     * @description For anyone, signed in or not.
      */
     post: {
       readonly requestBody: {
@@ -381,7 +381,7 @@ export interface paths {
   "/invitations/accept": {
     /**
      * Accept an invitation: become a user, and sign in
-     * @description Anyone.
+     * @description For anyone, signed in or not.
      */
     post: {
       readonly requestBody: {
@@ -414,7 +414,7 @@ export interface paths {
   "/accounts": {
     /**
      * List accounts, newest first; a member sees their own
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -445,7 +445,7 @@ export interface paths {
     };
     /**
      * Create an account
-     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
+     * @description For admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     post: {
       readonly requestBody: {
@@ -482,7 +482,7 @@ export interface paths {
   "/accounts/{id}": {
     /**
      * Get an account
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -507,7 +507,7 @@ export interface paths {
     };
     /**
      * Change an account, which takes effect for its keys at once
-     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
+     * @description For admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     patch: {
       parameters: {
@@ -549,7 +549,7 @@ export interface paths {
   "/users": {
     /**
      * List users, newest first
-     * @description Admins.
+     * @description For admins.
      */
     get: {
       parameters: {
@@ -582,7 +582,7 @@ export interface paths {
   "/users/{id}": {
     /**
      * Change a user; another role, or disabling, signs them out
-     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
+     * @description For admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     patch: {
       parameters: {
@@ -624,7 +624,7 @@ export interface paths {
   "/users/{id}/end-sessions": {
     /**
      * Sign a user out everywhere
-     * @description Admins.
+     * @description For admins.
      */
     post: {
       parameters: {
@@ -649,7 +649,7 @@ export interface paths {
   "/keys": {
     /**
      * List keys, those of routes.yaml before all others
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -686,7 +686,7 @@ export interface paths {
     };
     /**
      * Create a key; only this reply has its secret
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     post: {
       readonly requestBody: {
@@ -735,7 +735,7 @@ export interface paths {
   "/keys/{id}": {
     /**
      * Get a key
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -760,7 +760,7 @@ export interface paths {
     };
     /**
      * Change a key
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     patch: {
       parameters: {
@@ -807,7 +807,7 @@ export interface paths {
   "/keys/{id}/rotate": {
     /**
      * Rotate a key: create its successor; only this reply has the secret
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     post: {
       parameters: {
@@ -842,7 +842,7 @@ export interface paths {
   "/keys/{id}/revoke": {
     /**
      * Revoke a key, at once and for ever
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     post: {
       parameters: {
@@ -869,7 +869,7 @@ export interface paths {
   "/models": {
     /**
      * List the models that your account may call, as far as they are named or discovered
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       responses: {
@@ -893,7 +893,7 @@ export interface paths {
   "/usage": {
     /**
      * Get usage over time, by model, key, account or tag
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -925,7 +925,7 @@ export interface paths {
   "/usage.csv": {
     /**
      * Export the same usage as CSV, with every group
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -957,7 +957,7 @@ export interface paths {
   "/spend": {
     /**
      * Get what was spent, by model, key, account, price, tag or day
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -987,7 +987,7 @@ export interface paths {
   "/spend.csv": {
     /**
      * Export the same spend as CSV
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -1017,7 +1017,7 @@ export interface paths {
   "/spend.jsonl": {
     /**
      * Export the same spend as JSON Lines
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -1047,7 +1047,7 @@ export interface paths {
   "/statement": {
     /**
      * Get the statement of a month, in cents that add up, with the prices that were applied
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -1075,7 +1075,7 @@ export interface paths {
   "/requests": {
     /**
      * List calls, newest first
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -1115,7 +1115,7 @@ export interface paths {
   "/requests/live": {
     /**
      * Stream calls as they end, as server-sent events
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       responses: {
@@ -1137,7 +1137,7 @@ export interface paths {
   "/requests.csv": {
     /**
      * Export all calls of the filter as CSV
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -1171,7 +1171,7 @@ export interface paths {
   "/requests.jsonl": {
     /**
      * Export all calls of the filter as JSON Lines
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -1205,7 +1205,7 @@ export interface paths {
   "/requests/{id}": {
     /**
      * Get a call
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       parameters: {
@@ -1232,7 +1232,7 @@ export interface paths {
   "/audit": {
     /**
      * List the audit trail, newest first
-     * @description Admins.
+     * @description For admins.
      */
     get: {
       parameters: {
@@ -1268,7 +1268,7 @@ export interface paths {
   "/audit.csv": {
     /**
      * Export the audit trail of the filter as CSV
-     * @description Admins.
+     * @description For admins.
      */
     get: {
       parameters: {
@@ -1298,7 +1298,7 @@ export interface paths {
   "/config": {
     /**
      * Get the routes.yaml in use, and the outcome of the last reload
-     * @description Admins.
+     * @description For admins.
      */
     get: {
       responses: {
@@ -1320,7 +1320,7 @@ export interface paths {
   "/config/state": {
     /**
      * Get which routes.yaml is in use, and whether the last reload succeeded
-     * @description Admins.
+     * @description For admins.
      */
     get: {
       responses: {
@@ -1342,7 +1342,7 @@ export interface paths {
   "/routes": {
     /**
      * Get the routing table, with the state of its targets
-     * @description Admins.
+     * @description For admins.
      */
     get: {
       responses: {
@@ -1364,7 +1364,7 @@ export interface paths {
   "/openapi.json": {
     /**
      * Get this API as an OpenAPI 3.1 document
-     * @description All users; a member sees what belongs to their account.
+     * @description For all users; a member sees what belongs to their account.
      */
     get: {
       responses: {
