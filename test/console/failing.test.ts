@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Page, Route } from 'playwright-core'
 import { describeInBrowser } from './browser.ts'
 import { type ConsoleFixture, startConsole } from './fixture.ts'
-import { signInAsAdmin } from './management.ts'
+import { type Management, signInAsAdmin } from './management.ts'
 
 const TOO_WIDE = 'document.documentElement.scrollWidth - innerWidth'
 /** Of the clock of a page, until it has given up all retries. */
@@ -30,11 +30,12 @@ const SAYS_EMPTY = /^No (?:API keys|models|usage|calls|accounts|users|open|entri
 describeInBrowser('a page of the console whose gateway', (open) => {
   let fixture: ConsoleFixture
   let page: Page
+  let admin: Management
 
   before(async () => {
     fixture = await startConsole()
     page = await open({ reducedMotion: 'reduce' })
-    await signInAsAdmin(page, fixture)
+    admin = await signInAsAdmin(page, fixture)
     // Retries wait for seconds.
     await page.clock.install()
     await page.setViewportSize(PHONE)
@@ -48,7 +49,7 @@ describeInBrowser('a page of the console whose gateway', (open) => {
 
   /** Lets time pass until a text is shown. */
   async function until(text: string | RegExp): Promise<void> {
-    const shown = page.getByText(text).first()
+    const shown = page.getByText(text).filter({ visible: true }).first()
     for (let second = 0; second < MOST_SECONDS && !(await shown.isVisible()); second++) await page.clock.runFor(1000)
     await shown.waitFor()
   }
@@ -73,6 +74,17 @@ describeInBrowser('a page of the console whose gateway', (open) => {
       await until(shows)
       expect(await page.getByRole('alert').count()).to.equal(0)
     })
+
+  it('was changed by somebody else shows the change by itself', async () => {
+    await page.goto(fixture.address('/accounts'))
+    await until('default')
+    await admin.post('/accounts', { name: 'made elsewhere', models: ['*'] })
+    await until('made elsewhere')
+    await page.goto(fixture.address('/accounts?tab=invitations'))
+    await until('No open invitations')
+    await admin.post('/invitations', { email: 'elsewhere@example.com', role: 'member', account_id: 'default' })
+    await until('elsewhere@example.com')
+  })
 
   // C10
   it('has a locked database keeps the form, with its buttons in the window', async () => {

@@ -99,7 +99,17 @@ describeInBrowser('the playground', (open) => {
     expect(await rolesInCode()).to.deep.equal(['user'])
     await member.getByRole('button', { name: 'Delete' }).first().click()
     expect(await member.getByRole('alert').count()).to.equal(0)
-    expect(await member.getByText('Again', { exact: true }).count(), 'the message and its answer').to.equal(2)
+    const again = member.getByText('Again', { exact: true })
+    expect(await again.count(), 'the message and its answer').to.equal(2)
+    const undo = member.getByRole('status').getByRole('button', { name: 'Undo' })
+    await undo.click()
+    await member.getByText('sandbox: status=503', { exact: true }).waitFor()
+    expect(await member.getByRole('button', { name: 'Delete' }).count()).to.equal(2)
+    await member.getByRole('button', { name: 'New conversation' }).click()
+    await member.getByText('Send a message').waitFor()
+    await undo.click()
+    expect(await again.count()).to.equal(2)
+    expect(await member.getByRole('button', { name: 'Delete' }).count()).to.equal(2)
   })
 
   // C6

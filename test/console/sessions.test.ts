@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { accessibilityViolations } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
 import { type ConsoleFixture, startConsole } from './fixture.ts'
-import { type Management, MEMBER, signInAsAdmin, signInAsMember } from './management.ts'
+import { Management, MEMBER, signInAsAdmin, signInAsMember } from './management.ts'
 
 describeInBrowser('signing in and out of the console', (open) => {
   let fixture: ConsoleFixture
@@ -63,6 +63,25 @@ describeInBrowser('signing in and out of the console', (open) => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('cell', { name: 'acme/smart' }).first().waitFor()
     expect(new URL(page.url()).pathname).to.equal('/console/models')
+  })
+
+  it('begins anew for another user, who signs in on another page after the session has ended', async () => {
+    await page.goto(fixture.address('/keys?new=1'))
+    const name = page.getByRole('dialog', { name: 'Create an API key' }).getByRole('textbox', { name: 'Name' })
+    await name.fill('of the member')
+    await fixture.gateway.store.db.deleteFrom('sessions').execute()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Your session has expired' }).waitFor()
+    await new Management(page, fixture).post('/session', { email: 'ada@example.com', password: 'correct horse battery' })
+    await page.evaluate('window.dispatchEvent(new Event("focus"))')
+    await page.getByText('Ada Byron').waitFor({ state: 'attached' })
+    await page.waitForFunction('document.readyState === "complete"')
+    await page.getByRole('dialog', { name: 'Your session has expired' }).waitFor({ state: 'detached' })
+    await name.and(page.locator('[value=""]')).waitFor()
+    await fixture.gateway.store.db.deleteFrom('sessions').execute()
+    await page.goto(fixture.address('/keys'))
+    await signIn()
+    await page.getByRole('heading', { name: 'API keys' }).waitFor()
   })
 
   it('changes the password', async () => {

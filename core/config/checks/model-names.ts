@@ -21,6 +21,16 @@ export interface UnknownName {
 export const describeUnknown = ({ name, reason, known = [], meant = nearest(name, known) }: UnknownName): string =>
   `${JSON.stringify(name)} ${reason}${meant === undefined ? '' : didYouMean(meant, [meant])}`
 
+/** The models of a namespace. */
+interface KnownModels {
+  readonly what: string
+  /** Names and globs. */
+  readonly known: readonly string[]
+  readonly names: ReadonlySet<string>
+  /** The namespace allows any model. */
+  readonly open: boolean
+}
+
 /** Resolves the model names of a RawConfig. */
 export class ModelNames {
   /** The curated models by id, in the order of the file. */
@@ -29,6 +39,8 @@ export class ModelNames {
   readonly #aliases: Readonly<Record<string, unknown>>
   readonly #areAliasesKnown: boolean
   readonly #isUnset: (path: Path) => boolean
+  /** By namespace: each may have thousands, of which each may be asked for. */
+  readonly #models = new Map<string, KnownModels>()
 
   constructor(raw: RawConfig) {
     const { values } = raw
@@ -108,22 +120,28 @@ export class ModelNames {
     const [namespace, model] = split(id)
     const unknown = this.unknownNamespace(namespace)
     if (unknown !== undefined) return unknown
-    const { what, known, open } = this.#modelsOf(namespace)
-    return open || known.some((glob) => matchesGlob(glob, model))
+    const { what, known, names, open } = this.#modelsOf(namespace)
+    return open || names.has(model) || known.some((glob) => matchesGlob(glob, model))
       ? undefined
       : { name: model, reason: `is not one of ${what}`, known }
   }
 
-  /** `open`: the namespace allows any model. */
-  #modelsOf(namespace: string): { readonly what: string; readonly known: readonly string[]; readonly open: boolean } {
+  #modelsOf(namespace: string): KnownModels {
+    const models = this.#models.get(namespace) ?? this.#readModels(namespace)
+    this.#models.set(namespace, models)
+    return models
+  }
+
+  #readModels(namespace: string): KnownModels {
     const { provider, models } = asMap(this.#namespaces?.[namespace])
     if (Array.isArray(models)) {
       const known = asStrings(models).map(([, glob]) => glob)
       const isUnset = known.some((_, index) => this.#isUnset(['namespaces', namespace, 'models', index]))
-      return { what: 'the models that its namespace allows', known, open: known.length === 0 || isUnset }
+      return { what: 'the models that its namespace allows', known, names: new Set(known), open: known.length === 0 || isUnset }
     }
     const known = Object.keys(asMap(models))
-    return { what: 'the curated models of its namespace', known, open: provider !== undefined || known.length === 0 }
+    const open = provider !== undefined || known.length === 0
+    return { what: 'the curated models of its namespace', known, names: new Set(known), open }
   }
 }
 

@@ -43,6 +43,8 @@ export class ConfigFile {
   /** References inside `{ }` and `[ ]` without quotes. */
   readonly unquoted: readonly Span[]
   readonly #lines: LineCounter
+  /** What the maps and lists hold, by name: a file may have thousands of entries, each looked up several times. */
+  readonly #indexes = new WeakMap<Node, ReadonlyMap<string, Entry>>()
 
   constructor(name: string, text: string) {
     this.name = name
@@ -109,10 +111,17 @@ export class ConfigFile {
 
   #entry(path: Path): Entry | undefined {
     let entry: Entry | undefined = { value: this.document.contents }
-    for (const segment of path) {
-      entry = this.#children(entry?.value).find(([name]) => String(name) === String(segment))?.[1]
-    }
+    for (const segment of path) entry = entry?.value ? this.#index(entry.value).get(String(segment)) : undefined
     return entry
+  }
+
+  #index(node: Node): ReadonlyMap<string, Entry> {
+    let index = this.#indexes.get(node)
+    if (index === undefined) {
+      index = new Map(this.#children(node).map(([name, entry]) => [String(name), entry]))
+      this.#indexes.set(node, index)
+    }
+    return index
   }
 
   #children(node: Node | null | undefined): [string | number, Entry][] {

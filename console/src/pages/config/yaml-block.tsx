@@ -26,7 +26,7 @@ export function YamlBlock({ lines, before, marked }: YamlBlockProps) {
           ))}
         </ol>
       ) : (
-        <pre className={styles.plain}>{lines.join('\n')}</pre>
+        <pre className={styles.distant}>{lines.join('\n')}</pre>
       )}
     </div>
   )

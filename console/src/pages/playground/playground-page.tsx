@@ -1,8 +1,9 @@
 import { Box, Button, Stack, Tabs, Text } from '@mantine/core'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useCreateKey } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
+import { closeNotice, notify } from '../../ui/notices.ts'
 import { Page } from '../../ui/page.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { NO_ANSWER } from './answer.ts'
@@ -25,6 +26,8 @@ export function PlaygroundPage() {
   const [{ model }, setFilters] = useFilters({ model: INITIAL_SETTINGS.model })
   const [others, setOthers] = useState(INITIAL_SETTINGS)
   const { exchanges, running, send, retry, remove, clear, stop } = useConversation()
+  // What a message would undo is gone with the page.
+  useEffect(() => closeNotice, [])
   const create = useCreateKey()
   const key = useHeldKey(useSignedIn().user.id)
   const settings = { ...others, model }
@@ -38,7 +41,11 @@ export function PlaygroundPage() {
       title="Playground"
       about="Try a model through the gateway, with a real key, as a client would."
       actions={
-        <Button variant="default" disabled={exchanges.length === 0} onClick={clear}>
+        <Button
+          variant="default"
+          disabled={exchanges.length === 0}
+          onClick={() => notify({ text: 'A new conversation has begun.', undo: clear() })}
+        >
           New conversation
         </Button>
       }
@@ -64,7 +71,7 @@ export function PlaygroundPage() {
                 exchanges={exchanges}
                 running={running}
                 onRetry={question && (() => void retry(question))}
-                onRemove={remove}
+                onRemove={(id) => notify({ text: 'Deleted a message and its answer.', undo: remove(id) })}
               />
               <AnswerFacts answer={answer} />
               <Composer

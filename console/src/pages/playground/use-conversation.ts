@@ -68,11 +68,18 @@ export function useConversation() {
     if (stopper.current === controller) setRunning(false)
   }
 
-  function clear(): void {
+  /** Returns what puts them back, at their place. */
+  function takeOut(gone: readonly Exchange[]): () => void {
+    const ids = new Set(gone.map(({ id }) => id))
+    setExchanges((now) => now.filter(({ id }) => !ids.has(id)))
+    return () => setExchanges((now) => [...now, ...gone].toSorted((one, other) => one.id - other.id))
+  }
+
+  function clear(): () => void {
     stopper.current?.abort()
     stopper.current = undefined
     setRunning(false)
-    setExchanges([])
+    return takeOut(exchanges)
   }
 
   return {
@@ -81,7 +88,9 @@ export function useConversation() {
     send: (question: Question, message: string) => ask(question, message, exchanges),
     /** Sends the last message again, in place of its answer. */
     retry: (question: Question) => ask(question, exchanges.at(-1)!.message, exchanges.slice(0, -1)),
-    remove: (id: number) => setExchanges((now) => now.filter((exchange) => exchange.id !== id)),
+    /** Removes an exchange; returns what undoes that. */
+    remove: (id: number) => takeOut(exchanges.filter((exchange) => exchange.id === id)),
+    /** Removes all exchanges; returns what undoes that. */
     clear,
     stop: () => stopper.current?.abort(),
   }
