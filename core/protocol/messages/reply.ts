@@ -12,12 +12,14 @@ import type { Message, ReplyBlock, StopReason } from './wire.ts'
 export function toMessage(completion: ChatCompletion, { model, promptEstimate }: RepliedCall): Message {
   const [choice] = completion.choices
   const { message, finish_reason } = choice ?? { message: {}, finish_reason: 'stop' as const }
+  const { extra_content: extra }: Readonly<Record<string, unknown>> = message
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
   const texts = [message.content, message.refusal].map(textOf).filter((text) => text !== '')
   const content = [...toThinking(message, calls[0]), ...texts.map(textBlock), ...calls.flatMap(toToolUse)]
   const usage = completion.usage ?? estimatedUsage(promptEstimate, JSON.stringify(content).length)
   return {
     ...emptyMessage(completion.id, model),
+    ...(extra !== undefined && { extra_content: extra }),
     content,
     stop_reason: toStopReason(finish_reason, textOf(message.refusal) !== ''),
     usage: toWholeUsage(usage),

@@ -31,6 +31,8 @@ export class MessageStreamWriter implements ReplyWriter {
   #open: OpenBlock | undefined
   #finish: FinishReason | null = null
   #isRefused = false
+  /** What the upstream says beside the text of its message. */
+  #extra: unknown
   #usage: Usage | undefined
   #length = 0
 
@@ -45,6 +47,7 @@ export class MessageStreamWriter implements ReplyWriter {
     const choice = chunk.choices.find(({ index }) => (index ?? 0) === 0)
     if (choice !== undefined) {
       this.#sequence.read(choice.delta ?? {})
+      this.#extra = choice.delta?.extra_content ?? this.#extra
       this.#finish = choice.finish_reason ?? this.#finish
     }
     return this.#take()
@@ -61,7 +64,8 @@ export class MessageStreamWriter implements ReplyWriter {
       stop_details: null,
       container: null,
     }
-    this.#send({ type: 'message_delta', delta, usage: toDeltaUsage(usage) })
+    const extra = this.#extra === undefined ? {} : { extra_content: this.#extra }
+    this.#send({ type: 'message_delta', delta, usage: toDeltaUsage(usage), ...extra })
     this.#send({ type: 'message_stop' })
     return this.#take()
   }

@@ -73,6 +73,8 @@ export interface Message {
   readonly container: null
   readonly diagnostics: null
   readonly usage: WholeUsage
+  /** What of the upstream has no place in a message: a member of the gateway's, as in chat completions. */
+  readonly extra_content?: unknown
 }
 
 /** An event of a stream. */
@@ -90,5 +92,7 @@ export type StreamEvent =
         readonly container: null
       }
       readonly usage: DeltaUsage
+      /** As in a whole message. */
+      readonly extra_content?: unknown
     }
   | { readonly type: 'message_stop' }

@@ -45,6 +45,8 @@ export class ResponseBuilder {
   /** The choice that is being read, until its annotations and log probabilities are taken. */
   #choice: ChunkChoice | undefined
   #finish: FinishReason | null = null
+  /** What the upstream says beside the text of its message. */
+  #extra: unknown
   #usage: Usage | undefined
   #length = 0
 
@@ -75,6 +77,7 @@ export class ResponseBuilder {
     this.#choice = choice
     this.#sequence.read(choice.delta ?? {})
     if (this.#open instanceof OpenMessage) this.#annotate(this.#open)
+    this.#extra = choice.delta?.extra_content ?? this.#extra
     this.#finish = choice.finish_reason ?? this.#finish
   }
 
@@ -89,6 +92,7 @@ export class ResponseBuilder {
       completed_at: reason === undefined ? unixSeconds() : null,
       incomplete_details: reason === undefined ? null : { reason },
       usage: toResponseUsage(usage),
+      ...(this.#extra !== undefined && { extra_content: this.#extra }),
     }
     this.#emit({ type: reason === undefined ? 'response.completed' : 'response.incomplete', response })
     return response

@@ -123,6 +123,8 @@ export interface OwnResponse {
   /** Whether the reply can be fetched later, or referred to. */
   readonly store: false
   readonly usage?: ResponseUsage
+  /** What of the upstream has no place in a response: a member of the gateway's, as in chat completions. */
+  readonly extra_content?: unknown
 }
 
 /** A reply with what it repeats of its request. */

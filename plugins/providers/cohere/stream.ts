@@ -34,7 +34,7 @@ class ChatStream {
   #plan = ''
   #thinking = ''
   readonly #kept = new KeptText()
-  readonly #citations: object[] = []
+  readonly #citations: Readonly<Record<string, unknown>>[] = []
   #calls = 0
   #hasContent = false
   #over = false

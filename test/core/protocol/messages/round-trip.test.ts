@@ -1,0 +1,154 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { RepliedCall } from '../../../../core/protocol/client-protocol.ts'
+import { toMessage } from '../../../../core/protocol/messages/reply.ts'
+import { MEMBERS, toChat } from '../../../../core/protocol/messages/request.ts'
+import type { ChatCompletion, ChatMessage, FunctionToolCall } from '../../../../core/sdk/api.ts'
+
+const CALL: RepliedCall = { model: 'open/m', promptEstimate: 1, large: false, member: () => undefined }
+
+const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+const extra = fc.record({ google: fc.record({ thought_signature: text }) })
+
+const call = fc.record({ says: text, extra: fc.option(extra, { nil: undefined }) }).map(
+  ({ says, extra: state }): FunctionToolCall => ({
+    id: '',
+    type: 'function',
+    function: { name: 'look', arguments: JSON.stringify({ query: says }) },
+    ...(state && { extra_content: state }),
+  }),
+)
+
+/** What a model says in one turn. */
+const message = fc.record({
+  content: fc.option(text),
+  refusal: fc.option(text),
+  reasoning: fc.option(fc.tuple(fc.constantFrom('reasoning_content', 'reasoning'), text), { nil: undefined }),
+  calls: fc.array(call, { maxLength: 3 }).map((calls) => calls.map((one, index) => ({ ...one, id: `toolu_${index}` }))),
+})
+
+type Said = typeof message extends fc.Arbitrary<infer Value> ? Value : never
+
+function completionOf({ content, refusal, reasoning, calls }: Said): ChatCompletion {
+  const said = { role: 'assistant' as const, content, refusal, ...(reasoning && { [reasoning[0]]: reasoning[1] }) }
+  const own = { ...said, ...(calls.length > 0 && { tool_calls: calls }) }
+  const choice = { index: 0, message: own, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop', logprobs: null } as const
+  return { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm', choices: [choice] }
+}
+
+/** The message that an upstream gets back: a refusal as words, and reasoning with the calls that it led to. */
+function expected({ content, refusal, reasoning, calls }: Said): ChatMessage {
+  const words = [content, refusal].filter((one) => one !== null).join('\n')
+  return {
+    role: 'assistant',
+    content: words === '' && calls.length > 0 ? null : words,
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(calls.length > 0 && reasoning && { [reasoning[0]]: reasoning[1] }),
+  }
+}
+
+/** A body with these turns. */
+const asked = (...turns: readonly object[]) => ({ model: 'open/m', max_tokens: 9, messages: turns })
+
+describe('A turn of a model, as blocks of the Messages API', () => {
+  it('comes back to its upstream as it was', () => {
+    fc.assert(
+      fc.property(message, (said) => {
+        const { content } = toMessage(completionOf(said), CALL)
+        const { body, dropped } = toChat(asked({ role: 'user', content: 'Hi' }, { role: 'assistant', content }))
+        expect(body.messages.slice(1)).to.deep.equal([expected(said)])
+        expect(dropped).to.deep.equal([])
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+/** A block of a user's turn, and what its upstream must get of it. */
+const block = fc.oneof(
+  text.map((says) => ({ own: { type: 'text', text: says }, kept: says })),
+  text.map((says) => ({
+    own: { type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: says }] },
+    kept: says,
+  })),
+  fc.base64String({ minLength: 4, maxLength: 12 }).map((data) => ({
+    own: { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
+    kept: `data:image/png;base64,${data}`,
+  })),
+  fc.webUrl().map((url) => ({ own: { type: 'document', source: { type: 'url', url } }, kept: url })),
+)
+
+/** The texts, pictures and files of messages. */
+const heard = (messages: readonly ChatMessage[]): string[] =>
+  messages.flatMap(({ content }) => {
+    if (!Array.isArray(content)) return String(content)
+    return content.map((part) => {
+      const {
+        text: says,
+        image_url: image,
+        file,
+      } = part as { text?: string; image_url?: { url: string }; file?: { file_data: string } }
+      return says ?? image?.url ?? String(file?.file_data)
+    })
+  })
+
+describe('A turn of a user, as blocks of the Messages API', () => {
+  it('reaches its upstream whole: texts, results of tools, pictures and documents', () => {
+    fc.assert(
+      fc.property(fc.array(block, { minLength: 1, maxLength: 6 }), (blocks) => {
+        const { body, dropped, foreign } = toChat(asked({ role: 'user', content: blocks.map(({ own }) => own) }))
+        const all = heard(body.messages).join('\n').split('\n').sort()
+        expect(all).to.deep.equal(blocks.flatMap(({ kept }) => kept.split('\n')).sort())
+        expect([dropped, foreign]).to.deep.equal([[], undefined])
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+/** A value of each member, that asks for something. */
+const VALUES: Readonly<Record<keyof typeof MEMBERS, unknown>> = {
+  model: 'open/other',
+  messages: [{ role: 'user', content: 'Hello' }],
+  system: 'Be brief.',
+  max_tokens: 10,
+  stream: true,
+  temperature: 0.5,
+  top_p: 0.5,
+  top_k: 5,
+  stop_sequences: ['.'],
+  tools: [{ name: 'look', input_schema: { type: 'object' } }],
+  tool_choice: { type: 'any' },
+  thinking: { type: 'enabled', budget_tokens: 5000 },
+  output_config: { effort: 'low' },
+  metadata: { user_id: 'ada' },
+  service_tier: 'standard_only',
+  cache_control: { type: 'ephemeral' },
+  context_management: { edits: [] },
+  diagnostics: { previous_message_id: 'msg_1' },
+  fallbacks: [{ model: 'claude-haiku-4-5' }],
+  speed: 'fast',
+  user_profile_id: 'ada',
+  workspace_id: 'w',
+  container: 'container_1',
+  inference_geo: 'eu',
+  mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'm' }],
+  thread: { id: 'thread_1' },
+}
+
+describe('A member of a request of the Messages API', () => {
+  const least = { ...asked({ role: 'user', content: 'Hi' }), tools: [{ name: 'see', input_schema: { type: 'object' } }] }
+
+  for (const [name, { support }] of Object.entries(MEMBERS)) {
+    it(`is not lost in silence: ${name}, ${support}`, () => {
+      const { body, dropped, foreign } = toChat({ ...least, [name]: VALUES[name] })
+      expect(dropped).to.deep.equal(support === 'dropped' ? [name] : [])
+      expect(foreign?.param).to.equal(support === 'refused' ? name : undefined)
+      if (support === 'mapped') expect(body).to.not.deep.equal(toChat(least).body)
+    })
+  }
+
+  it('that is not known is left out, and named', () => {
+    expect(toChat({ ...least, verbosity_level: 3 }).dropped).to.deep.equal(['verbosity_level'])
+  })
+})
