@@ -14,6 +14,7 @@ import { StoredKeys } from '../../../core/keys/source.ts'
 import type { Store } from '../../../core/store/database.ts'
 import { digestOf } from '../../../core/text/ids.ts'
 import { onEachDatabase } from '../../support/databases.ts'
+import { until } from '../../support/poll.ts'
 import { child } from '../store/child.ts'
 import { storesIn } from '../store/stores.ts'
 import { gated } from './gate.ts'
@@ -47,11 +48,6 @@ onEachDatabase('the key directory', (database, kind) => {
     await Promise.all(directories.map((directory) => directory.close()))
     directories = []
   })
-
-  /** Resolves once it is so. */
-  async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await holds())) await setImmediate()
-  }
 
   /** A key whose creation the store has told of. */
   async function createQuietly(): Promise<{ readonly key: ApiKey; readonly secret: string }> {

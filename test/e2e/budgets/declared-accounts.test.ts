@@ -7,7 +7,8 @@ import { GATEWAY } from '../../../core/accounts/audit.ts'
 import { createSecret } from '../../../core/keys/format.ts'
 import { digestOf } from '../../../core/text/ids.ts'
 import { onSqlite } from '../../support/databases.ts'
-import { adminClient, poll } from '../usage/api-client.ts'
+import { poll } from '../../support/poll.ts'
+import { adminClient } from '../usage/api-client.ts'
 import { type BudgetGateway, type PricedUpstream, pricedUpstream, startBudgetGateway } from './fixture.ts'
 
 const SECRETS = { nightly: createSecret('live'), weekly: createSecret('live'), plain: createSecret('live') }

@@ -4,8 +4,9 @@ import { stringify } from 'yaml'
 import { createSecret } from '../../../core/keys/format.ts'
 import { openStore, type Store } from '../../../core/store/database.ts'
 import { digestOf } from '../../../core/text/ids.ts'
+import { until } from '../../support/poll.ts'
 import { Home, type Umg } from '../lifecycle/umg.ts'
-import { Cluster, until } from '../processes/cluster.ts'
+import { Cluster } from '../processes/cluster.ts'
 import { type PricedUpstream, pricedUpstream } from './fixture.ts'
 
 const SECRET = createSecret('live')
@@ -44,10 +45,7 @@ class Callers {
   /** Resolves when so many further calls were served. */
   async serve(calls: number): Promise<void> {
     const count = this.served.size + calls
-    await until(async () => {
-      await new Promise(setImmediate)
-      return this.served.size >= count
-    })
+    await until(() => this.served.size >= count)
   }
 
   async stop(): Promise<void> {

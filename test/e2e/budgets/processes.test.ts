@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { createSecret } from '../../../core/keys/format.ts'
 import { digestOf } from '../../../core/text/ids.ts'
-import { Cluster, until } from '../processes/cluster.ts'
+import { until } from '../../support/poll.ts'
+import { Cluster } from '../processes/cluster.ts'
 import { type PricedUpstream, pricedUpstream } from './fixture.ts'
 
 describe('the budget of a key of routes.yaml', () => {

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { GATEWAY } from '../../../core/accounts/audit.ts'
 import { createKey, editKey } from '../../../core/keys/keys.ts'
 import { onEachDatabase } from '../../support/databases.ts'
-import { adminClient, poll } from '../usage/api-client.ts'
+import { poll } from '../../support/poll.ts'
+import { adminClient } from '../usage/api-client.ts'
 import { type BudgetGateway, type PricedUpstream, pricedUpstream, startBudgetGateway } from './fixture.ts'
 
 describe('a budget', () => {

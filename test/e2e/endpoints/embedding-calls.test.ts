@@ -1,10 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
+
 import { expect } from 'chai'
 import { FIN, json, reply, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { digestOf } from '../../../core/text/ids.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { adminClient, poll } from '../usage/api-client.ts'
+import { poll } from '../../support/poll.ts'
+import { adminClient } from '../usage/api-client.ts'
 
 const OPS = 'sk-live-irZTVfCwhKeI4iywS5HQG4whmyW55h0ds29Q'
 

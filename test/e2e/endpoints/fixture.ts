@@ -1,7 +1,8 @@
 import { type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
-import { type ApiClient, adminClient, poll } from '../usage/api-client.ts'
+import { poll } from '../../support/poll.ts'
+import { type ApiClient, adminClient } from '../usage/api-client.ts'
 
 /** A gateway before one upstream with OpenAI's API, at `/v1` and `/v2`. */
 export interface Fixture {

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { toFile } from 'openai'
 import { event, FIN, hold, json, type ReceivedRequest, RST, reply, sse } from '../../../core/testing/kit.ts'
+import { poll } from '../../support/poll.ts'
 import { rawConnection } from '../../support/raw-connection.ts'
-import { poll } from '../usage/api-client.ts'
 import { type Fixture, startFixture } from './fixture.ts'
 
 /** Every byte, longer than any buffer of a stream. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { until } from '../../support/poll.ts'
 import { Home } from './umg.ts'
 
 const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n'
@@ -31,7 +32,7 @@ describe('keys created while a gateway runs', () => {
     expect(await listed(secret)).to.deep.equal({ status: 200, models: ['sandbox/hello'] })
     await keys('revoke', id)
     // Refused once, the key stays refused.
-    while ((await listed(secret)).status !== 401);
+    await until(async () => (await listed(secret)).status === 401)
     expect(await keys('list')).to.match(new RegExp(`^${id} +later .* revoked$`, 'm'))
   })
 })

@@ -7,6 +7,7 @@ import { digestOf } from '../../../core/text/ids.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { until } from '../../support/poll.ts'
 import { completion, hello, stream } from '../plugins/openai-wire.ts'
 import { validReloadAfter } from '../reload/reloading.ts'
 
@@ -50,7 +51,7 @@ async function statusOf(reply: Promise<Response>): Promise<number> {
 
 /** Resolves when so many attempts have met a limit. */
 async function untilLimited(gateway: TestGateway, count: number): Promise<void> {
-  while ((await gateway.metric(LIMITED)) < count);
+  await until(async () => (await gateway.metric(LIMITED)) >= count)
 }
 
 describe('the limits of a namespace', () => {

@@ -4,6 +4,7 @@ import { createSecret } from '../../../core/keys/format.ts'
 import { hold, json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { digestOf } from '../../../core/text/ids.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { until } from '../../support/poll.ts'
 import { startRedis } from '../../support/redis.ts'
 import { describeWith } from '../../support/requirements.ts'
 import { completion, hello } from '../plugins/openai-wire.ts'
@@ -111,7 +112,7 @@ function describeShared(start: (origin: string) => Promise<Processes>): void {
     const first = processes.call(0, 'narrow/m')
     await door.reached
     const second = processes.call(1, 'narrow/m')
-    while ((await processes.limited()) === 0);
+    await until(async () => (await processes.limited()) > 0)
     expect(upstream.requests).to.have.length(seen + 1)
     door.release()
     const replies = await Promise.all([first, second])

@@ -1,9 +1,9 @@
-import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import OpenAI from 'openai'
 import { createSecret } from '../../../core/keys/format.ts'
 import { onEachDatabase, onPostgres } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { until } from '../../support/poll.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
 import { refusalOf } from './api-client.ts'
 import { type Fixture, startFixture } from './fixture.ts'
@@ -11,10 +11,6 @@ import { type Fixture, startFixture } from './fixture.ts'
 const ROUTES = { chain: [{ plugin: 'auth' }], namespaces: { sandbox: { provider: 'sandbox' } } }
 
 const status = async (gateway: TestGateway, key: string): Promise<number> => (await gateway.fetch('/v1/models', { key })).status
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await setTimeout(10)
-}
 
 onEachDatabase('several gateways on one database', (database) => {
   let fixture: Fixture

@@ -5,7 +5,8 @@ import { closedOrigin } from '../../support/closed-port.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { OtlpCollector, type ReceivedMetrics } from '../../support/otlp-collector.ts'
 import type { ReceivedMetric } from '../../support/otlp-metrics.ts'
-import { Cluster, until } from '../processes/cluster.ts'
+import { until } from '../../support/poll.ts'
+import { Cluster } from '../processes/cluster.ts'
 
 const ROUTES = {
   chain: [{ plugin: 'auth' }],

@@ -5,7 +5,8 @@ import { stringify } from 'yaml'
 import { json, openaiReply, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { type ApiClient, adminClient, poll } from '../usage/api-client.ts'
+import { poll } from '../../support/poll.ts'
+import { type ApiClient, adminClient } from '../usage/api-client.ts'
 
 const USAGE = {
   prompt_tokens: 1000,

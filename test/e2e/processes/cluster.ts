@@ -124,7 +124,7 @@ export default defineChain({
       if (ctx.get('x-lose')) setTimeout(() => { throw new Error('lost') })
       if (ctx.get('x-block')) {
         process.stdout.write('blocked\\n')
-        for (;;);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
       }
       return next()
     },
@@ -138,8 +138,3 @@ chain: [{ plugin: auth }, { plugin: ./careless.ts }]
 namespaces:
   ${name}: { provider: sandbox }
 `
-
-/** Resolves when `holds` does. */
-export async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds()));
-}

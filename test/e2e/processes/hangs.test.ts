@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { until } from '../../support/poll.ts'
 import { Home } from '../lifecycle/umg.ts'
-import { CARELESS, clusterPerTest, until, withNamespace } from './cluster.ts'
+import { CARELESS, clusterPerTest, withNamespace } from './cluster.ts'
 
 describe('a process that hangs', () => {
   const start = clusterPerTest()

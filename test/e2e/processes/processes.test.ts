@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { expect } from 'chai'
-import { CARELESS, clusterPerTest, until, withNamespace } from './cluster.ts'
+import { until } from '../../support/poll.ts'
+import { CARELESS, clusterPerTest, withNamespace } from './cluster.ts'
 
 const LIMITED = `version: 1
 chain:

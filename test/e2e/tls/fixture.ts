@@ -41,6 +41,11 @@ export class TlsGateway {
     }
   }
 
+  /** How often it has logged that it uses new files. */
+  get replacements(): number {
+    return this.umg.stdout.split('"msg":"TLS certificate replaced"').length - 1
+  }
+
   /** Connects, and resolves to the certificate that the gateway shows. */
   async shown(options: tls.ConnectionOptions = {}): Promise<X509Certificate> {
     const socket = tls.connect({ port: this.port, host: HOST, rejectUnauthorized: false, ...options })

@@ -5,26 +5,36 @@ import type tls from 'node:tls'
 import { expect } from 'chai'
 import OpenAI from 'openai'
 import { head, hold, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
+import type { Certificate } from '../../support/certificate.ts'
+import { until } from '../../support/poll.ts'
 import { gatewayCertificate, isSame, TlsGateway, trust } from './fixture.ts'
 
 const first = gatewayCertificate()
 const second = gatewayCertificate('renewed')
+const third = gatewayCertificate('renewed again')
 
 for (const workers of ['1', '2']) {
   describe(`a gateway with a certificate and --workers ${workers}`, () => {
     let upstream: ScriptedUpstream
     let gateway: TlsGateway
-    trust(first, second)
+    trust(first, second, third)
 
-    beforeEach(async () => {
+    before(async () => {
       upstream = await scriptedUpstream()
       const routes = ROUTES.replace('ORIGIN', upstream.origin)
       gateway = await TlsGateway.start(first, routes, '--workers', workers)
     })
-    afterEach(async () => {
+    after(async () => {
       await gateway?.stop()
       await upstream?.close()
     })
+
+    /** Resolves when every process shows a certificate: they get connections in turn. */
+    const untilShown = (certificate: Certificate): Promise<void> =>
+      until(async () => {
+        const shown = await Promise.all([gateway.shown(), gateway.shown(), gateway.shown(), gateway.shown()])
+        return shown.every((each) => isSame(each, certificate))
+      })
 
     const openai = () => new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secret, maxRetries: 0 })
     const ask = { model: 'sandbox/hello', messages: [{ role: 'user' as const, content: 'Hello!' }] }
@@ -38,40 +48,6 @@ for (const workers of ['1', '2']) {
         finishes.push(choices[0]?.finish_reason)
       expect(finishes).to.include('stop')
       expect((await fetch(`${gateway.url}/api/v1/session`)).status).to.equal(401)
-    })
-
-    it('uses a replaced certificate for new connections, while a stream on an old one goes on', async () => {
-      const held = hold()
-      upstream.on(() => [
-        head(200, { 'content-type': 'text/event-stream' }),
-        chunk('Hel'),
-        held,
-        chunk('lo', 'stop'),
-        'data: [DONE]\n\n',
-      ])
-      const stream = await openai().chat.completions.create({ ...ask, model: 'up/m', stream: true })
-      const words: string[] = []
-      let isRotated = false
-      for await (const { choices } of stream) {
-        words.push(choices[0]?.delta.content ?? '')
-        if (isRotated) continue
-        await gateway.replace(second)
-        await gateway.umg.prints(/"msg":"TLS certificate replaced"/)
-        while (!isSame(await gateway.shown(), second));
-        isRotated = true
-        held.release()
-      }
-      expect(words.join('')).to.equal('Hello')
-      expect((await openai().chat.completions.create(ask)).choices).to.have.length(1)
-    })
-
-    it('keeps its certificate while the files cannot be used, and says what is wrong', async () => {
-      await gateway.replace({ key: second.key })
-      await gateway.umg.prints(/The key in \S+gateway\.key is not that of the certificate in \S+gateway\.crt/)
-      expect(isSame(await gateway.shown(), first)).to.equal(true)
-      await gateway.replace({ cert: second.cert })
-      await gateway.umg.prints(/"msg":"TLS certificate replaced"/)
-      while (!isSame(await gateway.shown(), second));
     })
 
     it('refuses TLS 1.1, and takes 1.2 and 1.3', async () => {
@@ -104,6 +80,42 @@ for (const workers of ['1', '2']) {
       await gateway.home.write('other.crt', second.cert)
       env.UMG_TLS_CERT = 'other.crt'
       expect(await reload()).to.include({ code: 2 })
+    })
+
+    // The last ones: the others know the first certificate.
+    it('uses a replaced certificate for new connections, while a stream on an old one goes on', async () => {
+      const held = hold()
+      upstream.on(() => [
+        head(200, { 'content-type': 'text/event-stream' }),
+        chunk('Hel'),
+        held,
+        chunk('lo', 'stop'),
+        'data: [DONE]\n\n',
+      ])
+      const stream = await openai().chat.completions.create({ ...ask, model: 'up/m', stream: true })
+      const words: string[] = []
+      let isRotated = false
+      for await (const { choices } of stream) {
+        words.push(choices[0]?.delta.content ?? '')
+        if (isRotated) continue
+        await gateway.replace(second)
+        await gateway.umg.prints(/"msg":"TLS certificate replaced"/)
+        await untilShown(second)
+        isRotated = true
+        held.release()
+      }
+      expect(words.join('')).to.equal('Hello')
+      expect((await openai().chat.completions.create(ask)).choices).to.have.length(1)
+    })
+
+    it('keeps its certificate while the files cannot be used, and says what is wrong', async () => {
+      const replacements = gateway.replacements
+      await gateway.replace({ key: third.key })
+      await gateway.umg.prints(/The key in \S+gateway\.key is not that of the certificate in \S+gateway\.crt/)
+      expect(isSame(await gateway.shown(), second)).to.equal(true)
+      await gateway.replace({ cert: third.cert })
+      await until(() => gateway.replacements > replacements)
+      await untilShown(third)
     })
   })
 }

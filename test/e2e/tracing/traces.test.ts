@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { hold, json } from '../../../core/testing/kit.ts'
+import { poll } from '../../support/poll.ts'
 import { ask, stream as chunks, USAGE } from '../plugins/openai-wire.ts'
-import { poll } from '../usage/api-client.ts'
 import { CLIENT, contextOf, type Fixture, newTraceId, startFixture, traceparent } from './fixture.ts'
 
 describe('the trace of a call', () => {

@@ -53,11 +53,3 @@ function apiClient(gateway: TestGateway, headers: Readonly<Record<string, string
     },
   }
 }
-
-/** Repeats a request until its result fits: usage rows are written with a delay. */
-export async function poll<Result>(request: () => Promise<Result>, fits: (result: Result) => boolean): Promise<Result> {
-  for (;;) {
-    const result = await request()
-    if (fits(result)) return result
-  }
-}

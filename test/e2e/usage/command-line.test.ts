@@ -5,8 +5,8 @@ import { openStore } from '../../../core/store/database.ts'
 import { createCallWriter } from '../../../core/usage/call-writer.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { type CallFields, callRowOf } from '../../core/usage/outcome.ts'
+import { poll } from '../../support/poll.ts'
 import { type Ended, Home, type Umg } from '../lifecycle/umg.ts'
-import { poll } from './api-client.ts'
 
 const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { box: { provider: sandbox } }\n'
 const DAY_MS = 86_400_000

@@ -12,9 +12,10 @@ import { makeOldDatabase } from '../../core/store/old-database.ts'
 import { callRowOf } from '../../core/usage/outcome.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { poll } from '../../support/poll.ts'
 import { ask, hello } from '../plugins/openai-wire.ts'
 import { strangers } from '../plugins/stranger-files.ts'
-import { type ApiClient, adminClient, poll } from './api-client.ts'
+import { type ApiClient, adminClient } from './api-client.ts'
 
 /** Milliseconds that the slow link takes before `next`, and again after it. */
 const SLOW_MS = 15

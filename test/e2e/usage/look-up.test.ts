@@ -2,11 +2,12 @@ import { expect } from 'chai'
 import { hold, json, RST, sse } from '../../../core/testing/kit.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
+import { poll } from '../../support/poll.ts'
 import { strangers } from '../plugins/stranger-files.ts'
 import { ask, splitAfter, USED } from '../sdk/dialect.ts'
 import { type Fixture, startFixture } from '../sdk/fixture.ts'
 import { openai, USAGE_EVENT } from '../sdk/openai-dialect.ts'
-import { type ApiClient, adminClient, poll } from './api-client.ts'
+import { type ApiClient, adminClient } from './api-client.ts'
 
 const SAID = { text: ['Hel', 'lo!'] }
 const EVENTS = openai.events(SAID)

@@ -4,8 +4,9 @@ import { Client, escapeIdentifier } from 'pg'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { poll } from '../../support/poll.ts'
 import { find } from '../../support/requirements.ts'
-import { type ApiClient, adminClient, poll } from './api-client.ts'
+import { type ApiClient, adminClient } from './api-client.ts'
 
 /** Makes a database unavailable. Resolves to a function that makes it available again. */
 type Block = (url: string) => Promise<() => Promise<void>>

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { expect } from 'chai'
+import { until } from '../../../support/poll.ts'
 import { rawHttp } from '../../../support/raw-http.ts'
 import { ask } from '../../sdk/dialect.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
@@ -58,10 +59,10 @@ export async function healthOf({ gateway }: FailoverFixture, id: string): Promis
 
 /** Resolves when the line of a target matches. */
 export async function untilHealth(fixture: FailoverFixture, id: string, pattern: RegExp): Promise<void> {
-  while (!pattern.test(await healthOf(fixture, id)));
+  await until(async () => pattern.test(await healthOf(fixture, id)))
 }
 
 /** Resolves when a namespace has `count` calls in flight. */
 export async function untilInFlight({ gateway }: FailoverFixture, namespace: string, count: number): Promise<void> {
-  while ((await gateway.metric('umg_requests_in_flight', { namespace })) !== count);
+  await until(async () => (await gateway.metric('umg_requests_in_flight', { namespace })) === count)
 }
