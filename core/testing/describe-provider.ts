@@ -12,6 +12,7 @@ import { describePassedEndpoints } from './conformance/cases/passed-endpoints.ts
 import { describePrivacy } from './conformance/cases/privacy.ts'
 import { describeReplies } from './conformance/cases/replies.ts'
 import { describeRequests } from './conformance/cases/requests.ts'
+import { describeRerank } from './conformance/cases/rerank.ts'
 import { describeResponses } from './conformance/cases/responses.ts'
 import { describeTools } from './conformance/cases/tools.ts'
 import { type Harness, startHarness } from './conformance/harness.ts'
@@ -61,6 +62,11 @@ export function describeProvider(subject: ProviderUnderTest): void {
         'a provider with an embeddings endpoint has an `embeddings` fixture, and no other has',
       )
       assert.equal(
+        provider.endpoints?.rerank?.reply === undefined,
+        subject.rerank === undefined,
+        'a provider that translates rankings has a `rerank` fixture, and no other has',
+      )
+      assert.equal(
         provider.endpoints?.responses === undefined,
         subject.responses === undefined,
         'a provider with a responses endpoint says that `responses` are absent, and no other does',
@@ -79,6 +85,7 @@ export function describeProvider(subject: ProviderUnderTest): void {
     describeDiscovery(suite)
     describeEmbeddings(suite)
     if (subject.local) return
+    describeRerank(suite)
     describePassedEndpoints(suite)
     describeBytes(suite)
     describeLargeRequests(suite)
@@ -95,11 +102,13 @@ function exceptions({
   midStreamError,
   discovery,
   embeddings,
+  rerank,
   responses,
   local,
 }: ProviderUnderTest): string {
-  const more = { requests, midStreamError, discovery, ...(embeddings && { embeddings }), ...(responses && { responses }) }
-  const fixtures: Readonly<Record<string, object>> = { ...scenarios, ...errors, ...more }
+  const more = { requests, midStreamError, discovery, ...(embeddings && { embeddings }) }
+  const others = { ...(rerank && { rerank }), ...(responses && { responses }) }
+  const fixtures: Readonly<Record<string, object>> = { ...scenarios, ...errors, ...more, ...others }
   const absent = Object.entries(fixtures)
     .filter((entry): entry is [string, Absent] => isAbsent(entry[1]))
     .map(([name, { absent: reason }]) => `no ${name} (${reason})`)

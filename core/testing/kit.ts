@@ -18,6 +18,7 @@ export type {
   ProviderUnderTest,
   ReplyFixture,
   RequestsFixture,
+  RerankFixture,
   Scenarios,
 } from './conformance/provider-under-test.ts'
 export { describeProvider } from './describe-provider.ts'

@@ -27,6 +27,8 @@ export interface ProviderUnderTest {
   readonly discovery: Discovery | Absent
   /** Required if the provider serves embeddings. */
   readonly embeddings?: EmbeddingsFixture | Absent
+  /** Required if the provider translates rankings. */
+  readonly rerank?: RerankFixture | Absent
   /** Required if the provider serves the Responses API itself: its clients then get what the upstream says, and the suite has no cases for it. */
   readonly responses?: Absent
   /**
@@ -160,6 +162,16 @@ export interface EmbeddingsFixture {
   readonly says: { readonly vectors: readonly (readonly number[])[]; readonly tokens: number }
   /** For a parameter that OpenAI does not have, the fields of a request that uses it. */
   readonly parameters?: Readonly<Record<string, Asked>>
+}
+
+/** A reply of the upstream's rerank endpoint, to two documents. */
+export interface RerankFixture {
+  /** Fields of the client's request besides `query` and `documents`. `model`: the upstream's name of a model that ranks. */
+  readonly asked?: Asked
+  /** The body of its reply: bytes, or a value that is sent as JSON. */
+  readonly whole: object | Bytes
+  /** The client's reply. */
+  readonly says: { readonly results: readonly { readonly index: number; readonly relevance_score: number }[] }
 }
 
 /** How the upstream lists its models. */

@@ -24,6 +24,11 @@ const EMBEDDINGS = [
   [0.125, 0, -1],
 ]
 
+const RANKS = [
+  { index: 1, relevance_score: 0.75 },
+  { index: 0, relevance_score: 0.25 },
+]
+
 describeProvider({
   plugin,
   config: ({ origin }) => ({
@@ -116,6 +121,12 @@ describeProvider({
   },
 
   discovery: { answers: listed, lists: ['amazon.nova-pro-v1:0', 'us.amazon.nova-pro-v1:0'] },
+
+  rerank: {
+    asked: { model: 'cohere.rerank-v3-5:0' },
+    whole: { results: RANKS },
+    says: { results: RANKS },
+  },
 
   embeddings: {
     asked: { model: 'cohere.embed-v4:0' },

@@ -16,6 +16,11 @@ const failure = (status: number, message: string) => ({ status, body: { id: 'f2c
 const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
 const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
 
+const RANKS = [
+  { index: 1, relevance_score: 0.75 },
+  { index: 0, relevance_score: 0.25 },
+]
+
 describeProvider({
   plugin,
   config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('cohere-canary-31c9') }),
@@ -82,6 +87,12 @@ describeProvider({
   },
 
   discovery: { answers: { models: [{ name: MODEL, context_length: 256_000 }] }, lists: [MODEL] },
+
+  rerank: {
+    asked: { model: 'rerank-v4.0-pro' },
+    whole: { id: 'r-1', results: RANKS },
+    says: { results: RANKS },
+  },
 
   embeddings: {
     asked: { model: 'embed-v4.0' },
