@@ -27,6 +27,8 @@ export interface ProviderUnderTest {
   readonly discovery: Discovery | Absent
   /** Required if the provider serves embeddings. */
   readonly embeddings?: EmbeddingsFixture | Absent
+  /** What the upstream answers at an endpoint of OpenAI's API that it does not have. Absent: it says nothing special. */
+  readonly noEndpoint?: ErrorFixture
   /** Required if the provider translates rankings. */
   readonly rerank?: RerankFixture | Absent
   /** Required if the provider serves the Responses API itself: its clients then get what the upstream says, and the suite has no cases for it. */

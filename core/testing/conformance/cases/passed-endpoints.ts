@@ -3,7 +3,7 @@ import type OpenAI from 'openai'
 import { json, reply } from '../../upstream/replies.ts'
 import type { Script } from '../../upstream/script.ts'
 import { NAMESPACE, type Suite } from '../harness.ts'
-import { isAbsent } from '../provider-under-test.ts'
+import { type ErrorFixture, isAbsent } from '../provider-under-test.ts'
 import { errorScript } from '../scripts.ts'
 import { caught, itWithSdk } from '../sdk.ts'
 
@@ -81,11 +81,15 @@ export function describePassedEndpoints(suite: Suite): void {
         const { body, path } = harness.received.at(-1)!
         assert.ok(!body.includes(model), 'the model has its upstream name')
         assert.ok(`${path}${body.toString('latin1')}`.includes(subject.model), 'the model is named')
-        const { rateLimit } = subject.errors
-        if (isAbsent(rateLimit)) return
-        harness.answer(errorScript(rateLimit))
-        const { status, code } = await caught(ask(harness.sdk, model))
-        assert.deepEqual([status, code], [429, 'rate_limit_exceeded'])
+        const { errors, noEndpoint } = subject
+        if (!isAbsent(errors.rateLimit)) await expectError(errors.rateLimit, [429, 'rate_limit_exceeded'])
+        if (noEndpoint !== undefined) await expectError(noEndpoint, [400, 'unsupported_endpoint'])
+
+        async function expectError(fixture: ErrorFixture, wanted: readonly [status: number, code: string]): Promise<void> {
+          harness.answer(errorScript(fixture))
+          const { status, code } = await caught(ask(harness.sdk, model))
+          assert.deepEqual([status, code], wanted)
+        }
       })
     }
   })
