@@ -28,6 +28,8 @@ export interface ProviderUnderTest {
   readonly discovery: Discovery | Absent
   /** Required if the provider serves embeddings. */
   readonly embeddings?: EmbeddingsFixture | Absent
+  /** What the upstream answers at an endpoint of OpenAI's API that it does not have. Absent: it says nothing special. */
+  readonly noEndpoint?: ErrorFixture
   /** By endpoint: what its upstream replies. Required where the provider translates that. */
   readonly endpoints?: Readonly<Partial<Record<FixedEndpoint, EndpointFixture>>>
   /** Required if the provider passes the Responses API on: the suite's upstream then speaks it. */

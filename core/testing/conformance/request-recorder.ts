@@ -1,9 +1,18 @@
 import { ConfigError } from '../../text/diagnostic.ts'
 import type { Asked } from '../translator/run-translator.ts'
 import { json } from '../upstream/replies.ts'
+import type { Script } from '../upstream/script.ts'
 import { ENDPOINT_REQUESTS } from './client-requests.ts'
+import type { FixedEndpoint } from './endpoint-fixtures.ts'
 import { NAMESPACE, type Suite, startHarness } from './harness.ts'
-import type { ConfiguredCalls, MoreCalls, OtherEndpoint, RequestsFixture } from './provider-under-test.ts'
+import {
+  type ConfiguredCalls,
+  isAbsent,
+  type MoreCalls,
+  type OtherEndpoint,
+  type ProviderUnderTest,
+  type RequestsFixture,
+} from './provider-under-test.ts'
 import { type SentRequest, undoRedirect } from './redirect.ts'
 import { type RequestFile, show } from './request-file.ts'
 import { request } from './requests.ts'
@@ -32,12 +41,13 @@ export class RequestRecorder {
     await this.#call(title, () => harness.post(request(subject.model, { ...text.asked, ...fields })))
   }
 
-  /** A request to another endpoint. The upstream refuses it: whatever it replied, nothing would be sent again. */
+  /** A request to another endpoint. */
   async endpoint(name: OtherEndpoint, title: string, fields: Asked = {}): Promise<void> {
     const { subject, harness } = this.#suite
-    harness.answer(json({}, { status: 400 }))
-    const { model = subject.model, ...rest } = fields
-    const asked = { model: `${NAMESPACE}/${model}`, ...ENDPOINT_REQUESTS[name], ...rest }
+    const { asked: own, script } = ownCall(subject, name)
+    harness.answer(script)
+    const { model = subject.model, ...rest } = { ...own, ...fields }
+    const asked = { model: `${NAMESPACE}/${model}`, ...rest }
     const path = `/v1/${name.replaceAll('.', '/')}`
     await this.#call(title, () => harness.post(isForm(asked) ? toForm(asked) : asked, { path }))
   }
@@ -106,6 +116,21 @@ export class RequestRecorder {
   #show(sent: SentRequest): string {
     return show(sent, this.#requests.headers?.(sent))
   }
+}
+
+/** The suite's own request to an endpoint, and the upstream's reply. Without a fixture it is a refusal, after which nothing is sent again. */
+function ownCall(
+  { embeddings, endpoints }: ProviderUnderTest,
+  name: OtherEndpoint,
+): { readonly asked: Asked; readonly script: Script } {
+  const asked = ENDPOINT_REQUESTS[name]
+  if (name === 'embeddings' && embeddings !== undefined && !isAbsent(embeddings)) {
+    const { whole = {}, headers = {}, input } = embeddings
+    return { asked: { ...asked, input, ...embeddings.asked }, script: wholeScript({ whole, says: {} }, { headers }) }
+  }
+  const { asked: own, whole } = endpoints?.[name as FixedEndpoint] ?? {}
+  const script = whole === undefined ? json({}, { status: 400 }) : wholeScript({ whole, says: {} })
+  return { asked: { ...asked, ...own }, script }
 }
 
 const isForm = (asked: Asked): boolean => Object.values(asked).some((value) => value instanceof File)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { json } from '../../upstream/replies.ts'
 import { NAMESPACE, type Suite } from '../harness.ts'
 import { isAbsent } from '../provider-under-test.ts'
 import { itWithSdk } from '../sdk.ts'
@@ -21,9 +22,12 @@ export function describeDiscovery(suite: Suite): void {
   })
 }
 
-async function expectAborted({ harness: { provider } }: Suite): Promise<void> {
+async function expectAborted({ harness: { provider, upstream, answer } }: Suite): Promise<void> {
   const signal = AbortSignal.abort()
+  const before = upstream.requests.length
+  answer(json({}))
   for (const send of [provider.models?.bind(provider), provider.check?.bind(provider)]) {
     if (send !== undefined) await assert.rejects(send(signal))
   }
+  assert.equal(upstream.requests.length, before)
 }

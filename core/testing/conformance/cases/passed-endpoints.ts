@@ -4,7 +4,7 @@ import { json, reply } from '../../upstream/replies.ts'
 import type { Script } from '../../upstream/script.ts'
 import { type FixedEndpoint, modelOf } from '../endpoint-fixtures.ts'
 import { CLIENT_KEY, NAMESPACE, type Suite } from '../harness.ts'
-import { isAbsent } from '../provider-under-test.ts'
+import { type ErrorFixture, isAbsent } from '../provider-under-test.ts'
 import { errorScript } from '../scripts.ts'
 import { caught, itWithSdk } from '../sdk.ts'
 import { describeEndpointStream } from './endpoint-streams.ts'
@@ -131,9 +131,13 @@ async function expectFailures(suite: Suite, name: FixedEndpoint, one: PassedCase
   harness.answer(json({ hello: 'world' }))
   const { status, code } = await caught(calling(suite, name, one))
   assert.deepEqual([status, code], [502, 'upstream_invalid_response'], 'a reply that is none of the endpoint')
-  const { rateLimit } = subject.errors
-  if (isAbsent(rateLimit)) return
-  harness.answer(errorScript(rateLimit))
-  const limited = await caught(calling(suite, name, one))
-  assert.deepEqual([limited.status, limited.code], [429, 'rate_limit_exceeded'])
+  const { errors, noEndpoint } = subject
+  if (!isAbsent(errors.rateLimit)) await expectError(errors.rateLimit, [429, 'rate_limit_exceeded'])
+  if (noEndpoint !== undefined) await expectError(noEndpoint, [400, 'unsupported_endpoint'])
+
+  async function expectError(fixture: ErrorFixture, wanted: readonly [status: number, code: string]): Promise<void> {
+    harness.answer(errorScript(fixture))
+    const refused = await caught(calling(suite, name, one))
+    assert.deepEqual([refused.status, refused.code], wanted)
+  }
 }

@@ -62,16 +62,15 @@ function parametersOf({ subject, harness }: Suite): Readonly<Record<string, Aske
 async function recordEndpoints({ subject, harness }: Suite, recorder: RequestRecorder): Promise<void> {
   const { embeddings } = subject
   if (embeddings !== undefined && !isAbsent(embeddings)) {
-    const { input, asked, parameters } = embeddings
     const each = {
       'of a list': {},
       'of one text': { input: 'Hello' },
       'of 256 dimensions': { dimensions: 256 },
       'in base64': { encoding_format: 'base64' },
-      ...parameters,
+      ...embeddings.parameters,
     }
     for (const [title, fields] of Object.entries(each)) {
-      await recorder.endpoint('embeddings', `embeddings ${title}`, { input, ...asked, ...fields })
+      await recorder.endpoint('embeddings', `embeddings ${title}`, fields)
     }
   }
   for (const name of Object.keys(ENDPOINT_REQUESTS) as OtherEndpoint[]) {

@@ -95,25 +95,24 @@ export const asked: Readonly<Record<string, Asked>> = {
 /** Requests to other endpoints. */
 export const endpoints: RequestsFixture['endpoints'] = {
   embeddings: {
-    'of a query, in no dimensions of their own': { model: 'embed-v4.0', input_type: 'search_query', dimensions: null },
-    'to classify': { model: 'embed-v4.0', input_type: 'classification' },
-    'to cluster': { model: 'embed-v4.0', input_type: 'clustering' },
-    'of a document': { model: 'embed-v4.0', input_type: 'search_document' },
-    'of a purpose that is null': { model: 'embed-v4.0', input_type: null },
-    'of an unknown purpose': { model: 'embed-v4.0', input_type: 'fun' },
-    'of tokens': { model: 'embed-v4.0', input: [1, 2] },
-    'with all fields': { model: 'embed-v4.0', encoding_format: 'float', user: 'ann' },
+    'of a query, in no dimensions of their own': { input_type: 'search_query', dimensions: null },
+    'to classify': { input_type: 'classification' },
+    'to cluster': { input_type: 'clustering' },
+    'of a document': { input_type: 'search_document' },
+    'of a purpose that is null': { input_type: null },
+    'of an unknown purpose': { input_type: 'fun' },
+    'of tokens': { input: [1, 2] },
+    'with all fields': { encoding_format: 'float', user: 'ann' },
   },
   rerank: {
     'of objects, with all fields': {
-      model: 'rerank-v4.0-pro',
       documents: [{ text: 'Here.' }, 'There.'],
       max_tokens_per_doc: 99,
       return_documents: true,
       user: 'ann',
     },
-    'with fields that are null': { model: 'rerank-v4.0-pro', top_n: null, max_tokens_per_doc: null },
-    'of an object without a text': { model: 'rerank-v4.0-pro', documents: ['Here.', { title: 'There.' }] },
+    'with fields that are null': { top_n: null, max_tokens_per_doc: null },
+    'of an object without a text': { documents: ['Here.', { title: 'There.' }] },
   },
 }
 

@@ -90,9 +90,9 @@ describeProvider({
 
   endpoints: {
     rerank: {
-      asked: { model: 'rerank-v4' },
+      asked: { model: 'rerank-v4.0-pro' },
       whole: { id: 'r-1', results: RANKS, meta: { billed_units: { search_units: 1 } } },
-      says: { object: 'list', model: 'under-test/rerank-v4', results: RANKS },
+      says: { object: 'list', model: 'under-test/rerank-v4.0-pro', results: RANKS },
     },
   },
 

@@ -74,6 +74,8 @@ describeProvider({
     internal: failure(500, 'server_error', null),
   },
 
+  noEndpoint: { status: 404, body: { detail: 'Not Found' } },
+
   midStreamError: {
     stream: [
       ...openaiReply({ text: 'Hello' }).stream.slice(0, 2),
