@@ -188,11 +188,11 @@ const TITAN = 'amazon.titan-embed-text-v2:0'
 /** Requests to other endpoints. */
 export const ENDPOINTS: MoreCalls['endpoints'] = {
   embeddings: {
-    'of Titan': { model: TITAN },
-    'of Titan, of 256 dimensions': { model: TITAN, dimensions: 256, encoding_format: 'base64', user: 'user-1' },
+    'of Titan': { model: TITAN, input: 'Hello' },
+    'of Titan, of 256 dimensions': { model: TITAN, input: 'Hello', dimensions: 256, encoding_format: 'base64', user: 'user-1' },
     'of Titan, of a list': { model: TITAN, input: ['Hello', 'Wörld'] },
-    'of Titan, of a query': { model: TITAN, input_type: 'search_query' },
-    'of Titan by its ARN': { model: `arn:aws:bedrock:us-east-1::foundation-model/${TITAN}`, dimensions: null },
+    'of Titan, of a query': { model: TITAN, input: 'Hello', input_type: 'search_query' },
+    'of Titan by its ARN': { input: 'Hello', model: `arn:aws:bedrock:us-east-1::foundation-model/${TITAN}`, dimensions: null },
     'of a model that writes text': { model: MODEL },
   },
   rerank: {
@@ -209,7 +209,10 @@ const keys = { accessKeyId: new Secret('AKIACANARY31C9'), secretAccessKey: new S
 const apiKey = new Secret('bedrock-canary-31c9')
 const others: MoreCalls = {
   asked: { 'a streamed text': { stream: true } },
-  endpoints: { embeddings: { 'of Titan': { model: TITAN } }, rerank: { 'of Amazon': { model: 'amazon.rerank-v1:0' } } },
+  endpoints: {
+    embeddings: { 'of Titan': { model: TITAN, input: 'Hello' } },
+    rerank: { 'of Amazon': { model: 'amazon.rerank-v1:0' } },
+  },
 }
 
 /** Configurations of the provider. */

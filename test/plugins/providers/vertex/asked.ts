@@ -69,8 +69,14 @@ export const ENDPOINTS: MoreCalls['endpoints'] = {
     'of a Claude by its publisher': { model: 'anthropic/claude-opus-4-8' },
   },
   embeddings: {
-    'of a newer model': { model: newer },
-    'of a newer model, of 256 dimensions': { model: newer, dimensions: 256, encoding_format: 'base64', user: 'user-1' },
+    'of a newer model': { model: newer, input: 'Hello' },
+    'of a newer model, of 256 dimensions': {
+      model: newer,
+      input: 'Hello',
+      dimensions: 256,
+      encoding_format: 'base64',
+      user: 'user-1',
+    },
     'of a newer model, of a list': { model: newer, input: ['Hello', 'Wörld'] },
     'of gemini-embedding-001': { model: 'gemini-embedding-001', dimensions: null, input: ['Hello', 'Wörld'] },
     'of gemini-embedding-001, of 256 dimensions': { model: 'google/gemini-embedding-001', dimensions: 256 },
@@ -89,7 +95,7 @@ const project = 'acme-ai'
 const others: MoreCalls = {
   asked: { 'a streamed text of a Gemini': { model: 'gemini-2.5-flash', stream: true }, 'a text of a Claude': { model: claude } },
   endpoints: {
-    embeddings: { 'of a text': { model: newer } },
+    embeddings: { 'of a text': { model: newer, input: 'Hello' } },
     'images.generations': { 'of a fox': { model: image } },
     messages: { 'of a Claude': { model: claude } },
   },
