@@ -1,4 +1,5 @@
 import type { Asked } from 'unified-model-gateway/plugin/testing'
+import { RARE_SCHEMA } from './rare-schema.ts'
 
 /*
  * Requests that few clients send, which providers that translate must send in their upstream's terms or refuse: for their files of requests.
@@ -145,42 +146,17 @@ const CHOICES: Readonly<Record<string, Asked>> = {
   },
 }
 
-const WORD = { type: 'string' }
-
-/** The keywords of JSON Schema that the suite's own schema does not have. */
-const KEYWORDS = {
-  $anchor: 'root',
-  title: 'Place',
-  allOf: [{ type: 'object' }, { required: ['a'] }],
-  definitions: { word: WORD, number: { const: 7 } },
-  properties: {
-    a: { allOf: [WORD] },
-    b: { allOf: ['no schema'] },
-    c: { $ref: '#/definitions/word', description: 'A word.' },
-    d: { const: true },
-    e: { const: 'e', enum: ['e', 'f'] },
-    f: { type: 'array', items: WORD, minItems: 0 },
-    g: { type: 'array', prefixItems: [WORD], minItems: 2 },
-    h: { type: 'object', additionalProperties: WORD, propertyOrdering: ['b', 'a'] },
-    i: { properties: { deep: WORD } },
-    j: { anyOf: [{ allOf: [WORD] }, { const: 1 }] },
-    ...Object.fromEntries(
-      ['time', 'date', 'duration', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid', 'regex'].map((format) => [
-        format,
-        { type: 'string', format },
-      ]),
-    ),
-  },
-}
-
 const schema = (name: string, json_schema: object): Asked => ({
   response_format: { type: 'json_schema', json_schema: { name, ...json_schema } },
 })
 
 /** Settings at their limits, and where they meet. */
 const SETTINGS: Readonly<Record<string, Asked>> = {
-  'a schema of other keywords': schema('place', { schema: KEYWORDS }),
-  'a schema with a description of its own': schema('word', { description: 'One.', schema: { ...WORD, description: 'Two.' } }),
+  'a schema of other keywords': schema('place', { schema: RARE_SCHEMA }),
+  'a schema with a description of its own': schema('word', {
+    description: 'One.',
+    schema: { type: 'string', description: 'Two.' },
+  }),
   'no schema': schema('place', {}),
   'a format of text': { response_format: { type: 'text' } },
   'a JSON object as the answer to instructions': {

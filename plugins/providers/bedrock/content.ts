@@ -112,23 +112,19 @@ const MAX_NAME = 200
 
 /**
  * Gives every file of a conversation a unique name that Bedrock takes: letters, digits, single blanks, hyphens, parentheses and square
- * brackets. A name depends on earlier files only: the next turn gives the same names, which prompt caches require.
+ * brackets, of which the last only number copies. A name depends on earlier files only: the next turn gives the same names, which prompt
+ * caches require.
  */
 export class DocumentNames {
-  readonly #taken = new Set<string>()
-  readonly #copies = new Map<string, number>()
+  /** By names in lower case: how many files have had them. */
+  readonly #counts = new Map<string, number>()
 
   /** The name for the next file. */
   take(filename: string | undefined): string {
-    const base = fit(filename ?? '') || 'document'
-    // Continues from the last copy: a thousand equal names would otherwise cost a million look-ups.
-    for (let copy = this.#copies.get(base) ?? 1; ; copy++) {
-      this.#copies.set(base, copy + 1)
-      const name = copy === 1 ? base : `${base}-${copy}`
-      if (this.#taken.has(name.toLowerCase())) continue
-      this.#taken.add(name.toLowerCase())
-      return name
-    }
+    const name = fit(filename ?? '') || 'document'
+    const count = (this.#counts.get(name.toLowerCase()) ?? 0) + 1
+    this.#counts.set(name.toLowerCase(), count)
+    return count === 1 ? name : `${name} [${count}]`
   }
 }
 
@@ -136,7 +132,7 @@ export class DocumentNames {
 function fit(filename: string): string {
   return filename
     .replace(/\.[a-z\d]{1,5}$/i, '')
-    .replace(/[^a-z\d()[\]-]+/gi, ' ')
+    .replace(/[^a-z\d()-]+/gi, ' ')
     .slice(0, MAX_NAME - 8)
     .trim()
 }

@@ -1,18 +1,8 @@
-import {
-  asksForJsonObject,
-  type Call,
-  defineCallFunction,
-  isRecord,
-  parseRecord,
-  type Translator,
-  type UpstreamRefusal,
-} from 'unified-model-gateway/plugin'
+import { asksForJsonObject, type Call, defineCallFunction, type Translator } from 'unified-model-gateway/plugin'
 import { onlyJsonObject } from '../anthropic/json-object.ts'
-import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
 import { toMessagesRequest } from '../anthropic/request.ts'
 import { createTranslator as createClaudeTranslator } from '../anthropic/stream.ts'
 import type { Addresses } from '../gemini/addresses.ts'
-import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
 import { generateMethod, toGenerateRequest } from '../gemini/request.ts'
 import { createTranslator as createGeminiTranslator } from '../gemini/stream.ts'
 import type { VertexModel } from './address.ts'
@@ -66,13 +56,4 @@ export function toChatRequest(call: Call, { model: { publisher, name }, own, add
 export function createTranslator(call: Call, isClaude: boolean): Translator {
   if (!isClaude) return createGeminiTranslator(call)
   return asksForJsonObject(call) ? onlyJsonObject(createClaudeTranslator()) : createClaudeTranslator()
-}
-
-/** Reads an error reply: a Claude's errors are Anthropic's, all others are Google's. */
-export function toRefusal(reply: { readonly status: number; readonly body: string }, project: string): UpstreamRefusal {
-  const { error } = parseRecord(reply.body) ?? {}
-  const isClaudes = isRecord(error) && typeof error.type === 'string'
-  const { message, ...refusal } = isClaudes ? toClaudeRefusal(reply) : toGoogleRefusal(reply)
-  // Google's messages quote the resource with its project, which clients must not see.
-  return { ...refusal, ...(message !== undefined && { message: message.replaceAll(project, '…') }) }
 }

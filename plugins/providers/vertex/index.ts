@@ -17,11 +17,12 @@ import { toImages } from '../gemini/image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from '../gemini/images.ts'
 import { parameters as geminiParameters } from '../gemini/request.ts'
 import { addressesOf, isClaude, readModel } from './address.ts'
-import { chatRequest, createTranslator, toRefusal } from './chat.ts'
+import { chatRequest, createTranslator } from './chat.ts'
 import { GoogleCredentials } from './credentials.ts'
 import { embeddingParameters, embeddingRequest, toEmbeddingReply } from './embeddings.ts'
 import { countRequest, messagesRequest } from './messages.ts'
 import { factsSchema, listModels } from './models.ts'
+import { toRefusal } from './refusal.ts'
 
 const schema = Type.Object(
   {

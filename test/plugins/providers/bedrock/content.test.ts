@@ -67,21 +67,22 @@ describe('bedrock: files', () => {
   })
 
   it('invalid characters of a name are replaced', async () => {
-    expect(await namesOf("John's  report (final) [v2].PDF")).to.deep.equal(['John s report (final) [v2]'])
+    expect(await namesOf("John's  report (final) [v2].PDF")).to.deep.equal(['John s report (final) v2'])
     expect(await namesOf('a_b-c.tar.gz')).to.deep.equal(['a b-c tar'])
     expect(await namesOf('x'.repeat(500))).to.deep.equal(['x'.repeat(192)])
   })
 
   it('a name without valid characters becomes “document”', async () => {
-    expect(await namesOf('分기.pdf', '.pdf', undefined)).to.deep.equal(['document', 'document-2', 'document-3'])
+    expect(await namesOf('分기.pdf', '.pdf', undefined)).to.deep.equal(['document', 'document [2]', 'document [3]'])
   })
 
   it('names are unique over all turns', async () => {
-    expect(await namesOf('Report.pdf', 'report.docx', 'report-2.pdf', 'report.pdf')).to.deep.equal([
+    expect(await namesOf('Report.pdf', 'report.docx', 'report [2].pdf', 'report 2.pdf', 'report.pdf')).to.deep.equal([
       'Report',
-      'report-2',
-      'report-2-2',
-      'report-3',
+      'report [2]',
+      'report 2',
+      'report 2 [2]',
+      'report [3]',
     ])
     const messages = [
       { role: 'user', content: [text, file(pdf, 'a.pdf')] },
@@ -89,7 +90,7 @@ describe('bedrock: files', () => {
       { role: 'user', content: [text, file(pdf, 'a.pdf')] },
     ]
     const blocks = blocksOf(await translate({ messages }))
-    expect(blocks.flatMap((block) => ('document' in block ? [block.document.name] : []))).to.deep.equal(['a', 'a-2'])
+    expect(blocks.flatMap((block) => ('document' in block ? [block.document.name] : []))).to.deep.equal(['a', 'a [2]'])
   })
 
   it('unsupported files and file ids are refused', async () => {
