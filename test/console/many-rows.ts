@@ -1,6 +1,9 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { Store } from '../../core/store/database.ts'
 import type { Schema } from '../../core/store/schema.ts'
+import type { TestGateway } from '../support/gateway.ts'
 
 /** How many rows each list gets. */
 export const MANY = 10_000
@@ -60,4 +63,17 @@ export async function fillLists(store: Store): Promise<void> {
   })
   await multiply(store, 'usage', { name: "'key_' || n" }, "dimension = 'key'")
   await sql`update usage set requests = requests + ${sql.lit(MANY)} where dimension = 'all'`.execute(store.db)
+}
+
+/** Adds as many routes, each with an alias, to the routes.yaml of the console's fixture. */
+export async function fillTable(gateway: TestGateway): Promise<void> {
+  const file = join(gateway.folder, 'routes.yaml')
+  const numbers = Array.from({ length: MANY }, (_, index) => index)
+  const routes = numbers.map((n) => `      route-${n}:\n        targets: [{ model: openai/gpt-5.5 }]\n`)
+  const aliases = numbers.map((n) => `  alias-${n}: acme/route-${n}\n`)
+  const text = (await readFile(file, 'utf8'))
+    .replace('      fast:\n', `${routes.join('')}      fast:\n`)
+    .replace(/^aliases: .*\n/m, '')
+  await writeFile(file, `${text.trimEnd()}\naliases:\n${aliases.join('')}`)
+  await gateway.reload()
 }

@@ -3,9 +3,10 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { accessibilityViolations } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
+import { clippedControls } from './clipped.ts'
 import { type ConsoleFixture, startConsole } from './fixture.ts'
 import { Management, signInAsAdmin } from './management.ts'
-import { fillLists, MANY } from './many-rows.ts'
+import { fillLists, fillTable, MANY } from './many-rows.ts'
 
 const MEMBER = { name: 'Newcomer', email: 'new@example.com', password: 'a staple is not a horse' }
 const ADMIN = { email: 'ada@example.com', password: 'correct horse battery' }
@@ -13,6 +14,13 @@ const ADMIN = { email: 'ada@example.com', password: 'correct horse battery' }
 const TOO_WIDE = 'document.documentElement.scrollWidth - innerWidth'
 /** The width of the widest filter, in pixels. */
 const LARGEST_FILTER = `Math.max(0, ...[...document.querySelectorAll('search > *')].map((filter) => filter.getBoundingClientRect().width))`
+
+/** The mean width of a character of each line of code, in pixels. */
+const WIDTHS_OF_CHARACTERS = `[...document.querySelectorAll('li code')].filter(({ textContent }) => textContent.trim() !== '').map((code) => {
+  const range = document.createRange()
+  range.selectNodeContents(code)
+  return range.getBoundingClientRect().width / code.textContent.length
+})`
 
 /** More rows are shown by a button. */
 const MOST_ROWS = 101
@@ -32,6 +40,9 @@ const EMPTY = [
   { who: 'admin', path: '/accounts?q=nobody', shows: 'No matching accounts' },
   { who: 'admin', path: '/accounts?tab=users&q=nobody', shows: 'No matching users' },
   { who: 'admin', path: '/accounts?tab=invitations', shows: 'No open invitations' },
+  { who: 'admin', path: '/accounts?tab=invitations&q=nobody', shows: 'No matching invitations' },
+  { who: 'admin', path: '/routes?q=nothing', shows: 'No matching routes' },
+  { who: 'admin', path: '/models?q=nothing', shows: 'No model matches' },
   { who: 'admin', path: '/audit?action=nothing', shows: 'No matching entries' },
 ] as const
 
@@ -44,6 +55,14 @@ const FULL = [
   { path: '/accounts?tab=users', shows: '@example.com' },
   { path: '/accounts?tab=invitations', shows: '@example.com' },
   { path: '/audit', shows: 'A service with a name' },
+] as const
+
+/** Pages that are no lists of rows, with what each shows of ten thousand. */
+const LARGE = [
+  { path: '/routes', shows: 'acme/route-1', most: 'section' },
+  { path: '/config', shows: 'in use since', most: 'main li' },
+  { path: '/connect', shows: 'Base URL', most: '[role="option"]' },
+  { path: '/playground', shows: 'Send a message', most: '[role="option"]' },
 ] as const
 
 describeInBrowser('each list of the console', (open) => {
@@ -73,7 +92,9 @@ describeInBrowser('each list of the console', (open) => {
       await page.setViewportSize(window)
       expect(await page.evaluate(TOO_WIDE), `pixels too wide for ${window.width}`).to.be.at.most(0)
       expect(await page.evaluate(LARGEST_FILTER), 'a filter').to.be.at.most(Math.max(340, window.width - 32))
+      expect(await clippedControls(page), `not in a window of ${window.width}`).to.deep.equal([])
     }
+    expect(await accessibilityViolations(page, 'all'), 'on a phone').to.deep.equal([])
     await page.setViewportSize(WINDOWS[0]!)
     await page.emulateMedia({ colorScheme: 'light' })
     expect(await accessibilityViolations(page, 'all'), 'light').to.deep.equal([])
@@ -109,6 +130,14 @@ describeInBrowser('each list of the console', (open) => {
         expect(await admin.locator('tbody tr').count()).to.be.within(2, MOST_ROWS)
         await expectGoodLooks(admin)
       })
+
+    it('finds an invitation by a part of the e-mail address', async () => {
+      await admin.goto(fixture.address('/accounts?tab=invitations'))
+      await admin.getByRole('searchbox', { name: 'Search invitations' }).fill('guest9876@')
+      await admin.getByRole('row', { name: /guest9876@example\.com/ }).waitFor()
+      await admin.getByText('guest9875@example.com').waitFor({ state: 'detached' })
+      expect(await admin.locator('tbody tr').count()).to.equal(1)
+    })
 
     it('shows more rows by keyboard, and keeps the focus', async () => {
       await admin.goto(fixture.address('/keys'))
@@ -161,5 +190,39 @@ describeInBrowser('each list of the console', (open) => {
         await page.getByRole('dialog', { name: 'Request' }).getByText(zone).waitFor()
         await page.context().close()
       })
+
+    describe('and as many routes and aliases', () => {
+      before(() => fillTable(fixture.gateway))
+
+      for (const { path, shows, most } of LARGE)
+        it(`(${path}) makes elements of a part of them, in every window`, async () => {
+          await admin.goto(fixture.address(path))
+          await admin.getByText(shows).first().waitFor()
+          expect(await admin.locator(most).count()).to.be.below(1000)
+          await expectGoodLooks(admin)
+        })
+
+      it('finds a route by a part of its name, and shows more of all', async () => {
+        await admin.goto(fixture.address('/routes'))
+        const lanes = admin.locator('section')
+        await lanes.nth(99).waitFor()
+        await admin.getByRole('button', { name: 'Show more' }).click()
+        await lanes.nth(199).waitFor()
+        await admin.getByRole('searchbox', { name: 'Search models and targets' }).fill('route-9876')
+        await admin.getByRole('region', { name: 'acme/route-9876' }).getByText('alias-9876').waitFor()
+        await lanes.nth(1).waitFor({ state: 'detached' })
+      })
+
+      it('opens the last line of a long routes.yaml, in its colours', async () => {
+        const { text } = await (await admin.request.get(`${fixture.gateway.adminUrl}/api/v1/config`)).json()
+        const last = text.trimEnd().split('\n').length
+        await admin.goto(fixture.address(`/config?line=${last}`))
+        await admin.locator(`li[data-marked]`).filter({ hasText: 'alias-9999' }).locator('span[class]').first().waitFor()
+        const { y } = (await admin.locator('li[data-marked]').boundingBox())!
+        expect(y, 'its place in the window').to.be.within(0, 900)
+        const widths = await admin.evaluate<number[]>(WIDTHS_OF_CHARACTERS)
+        expect(Math.max(...widths) - Math.min(...widths), 'pixels between narrow and wide characters').to.be.below(0.5)
+      })
+    })
   })
 })

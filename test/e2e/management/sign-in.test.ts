@@ -29,11 +29,16 @@ onEachDatabase('signing in', (database) => {
     const { confirmed_until, ...session } = body
     expect(Date.parse(String(confirmed_until)) - Date.now()).to.be.within(14 * MINUTE, 15 * MINUTE)
     expect(session).to.deep.equal({
-      user: { id: fixture.memberId, email: 'bob@example.com', name: 'Bob', role: 'member' },
+      user: { id: fixture.memberId, email: 'bob@example.com', name: 'Bob', role: 'member', has_password: true },
       account: { id: fixture.account, name: 'Acme' },
       gateway: { base_url: `${url}/v1`, version: 'test', usage_hours_seconds: 30 * 86_400 },
     })
-    expect((await fixture.program.get('/session')).body.user).to.include({ email: null, name: 'terraform', role: 'admin' })
+    expect((await fixture.program.get('/session')).body.user).to.include({
+      email: null,
+      name: 'terraform',
+      role: 'admin',
+      has_password: false,
+    })
   })
 
   it('ignores the case of the e-mail address', async () => {
