@@ -81,7 +81,7 @@ export class AttemptPlanner {
   #asked: UpstreamState[] = []
   /** The last attempt's. */
   #error: GatewayError | undefined
-  /** The first candidate that cannot serve such a call, and the reason. */
+  /** The first candidate that cannot serve such a call, or the only one that could if it were not cooling down, and the reason. */
   #unfit: { readonly candidate: Candidate; readonly error: GatewayError } | undefined
   /** Planned attempts that the limits of their namespaces had no room for. */
   #limited: readonly LimitedAttempt[] = NONE_LIMITED
@@ -212,7 +212,7 @@ export class AttemptPlanner {
 
   /** The same attempt with a credential that is ready and that the call has not tried. */
   #withAnotherCredential(last: PlannedAttempt): PlannedAttempt | undefined {
-    if (this.#keeping(last.candidate) !== undefined) return undefined
+    if (keepingCredential(last.candidate, this.#call, this.#context) !== undefined) return undefined
     const credential = last.candidate.target.upstream.credentials?.another(performance.now(), this.#tried)
     const serving = credential && this.#fit(last.candidate, credential)
     if (serving === undefined) return undefined
@@ -258,7 +258,7 @@ export class AttemptPlanner {
     const { upstream, health } = candidate.target
     const { maxBody: limit = Number.POSITIVE_INFINITY } = candidate.target.provider
     if (this.#call.size > limit) return this.#skipUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
-    const keeping = this.#keeping(candidate)
+    const keeping = keepingCredential(candidate, this.#call, this.#context)
     const waitMs = keeping === undefined ? 0 : upstream.credentials!.cooldownOf(keeping, now + pauseMs)
     if (waitMs > 0) return this.#skipUnfit(candidate, coolingDown(waitMs))
     const next = keeping ?? upstream.credentials?.next(now)
@@ -271,11 +271,6 @@ export class AttemptPlanner {
     if (credential !== undefined) this.#tried = [...this.#tried, credential]
     const hold = this.#attempts < this.#route.retry.attempts || credential !== undefined
     return { ...serving, ...FIRST, candidate, credential, pauseMs, hold }
-  }
-
-  /** The only credential that can serve the call; undefined if each can. */
-  #keeping(candidate: Candidate): Credential | undefined {
-    return keepingCredential(candidate, this.#call, this.#selection.account)
   }
 
   /** How the candidate serves the call, with all parameters that it drops; undefined if it cannot serve it, and is skipped. */
@@ -303,9 +298,7 @@ export class AttemptPlanner {
   }
 
   #skipUnfit(candidate: Candidate, error: GatewayError): undefined {
-    // It is the only candidate that has what the call refers to.
-    if (error.row === 'previous_response_unavailable') this.#unfit = { candidate, error }
-    this.#unfit ??= { candidate, error }
+    if (this.#unfit === undefined || error.row === 'previous_response_unavailable') this.#unfit = { candidate, error }
     this.#skip(candidate, error.row)
   }
 

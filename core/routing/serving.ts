@@ -78,8 +78,8 @@ export const keeperOf = ({ served, secrets }: Target, account: string, credentia
   secret: secrets?.get(credential?.name) ?? '',
 })
 
-/** Which of the several credentials of a namespace keeps what a call refers to; undefined if none does. */
-export function keepingCredential({ target }: Candidate, call: Call, account: string): Credential | undefined {
+/** Which of the several credentials of a namespace keeps what a call refers to: no other can serve it. Undefined if none does. */
+export function keepingCredential({ target }: Candidate, call: Call, { account }: ServingContext): Credential | undefined {
   const { protocol, client } = formsOf(call) ?? {}
   const id = protocol?.references?.idIn(client!)
   if (id == null) return undefined

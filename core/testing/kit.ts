@@ -5,7 +5,7 @@
  * through a chain plugin. All use a scripted upstream, which plays a script for each request: a list of steps, made of raw bytes or by
  * the builders below.
  */
-export type { EndpointFixture, FixedEndpoint } from './conformance/endpoint-fixtures.ts'
+export type { EndpointFixture, EndpointFixtures, FixedEndpoint } from './conformance/endpoint-fixtures.ts'
 export type {
   Absent,
   ConfiguredCalls,

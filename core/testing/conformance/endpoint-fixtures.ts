@@ -1,5 +1,4 @@
 import type { Asked } from '../translator/run-translator.ts'
-import type { ProviderUnderTest } from './provider-under-test.ts'
 
 /** A call to an endpoint beside chat completions whose upstream does not speak as OpenAI's, or has a model of its own for it. */
 export interface EndpointFixture {
@@ -22,6 +21,11 @@ export type FixedEndpoint =
   | 'audio.translations'
   | 'rerank'
 
+/** The fixtures of a provider, by endpoint. */
+export type EndpointFixtures = Readonly<Partial<Record<FixedEndpoint, EndpointFixture>>>
+
 /** The model of a provider's calls to an endpoint, as the upstream names it. */
-export const modelOf = ({ model, endpoints }: ProviderUnderTest, endpoint: FixedEndpoint): string =>
-  String(endpoints?.[endpoint]?.asked?.model ?? model)
+export const modelOf = (
+  { model, endpoints }: { readonly model: string; readonly endpoints?: EndpointFixtures },
+  endpoint: FixedEndpoint,
+): string => String(endpoints?.[endpoint]?.asked?.model ?? model)

@@ -5,7 +5,7 @@ import type { Said, SaidTool } from '../upstream/openai-reply.ts'
 import type { HeaderLines } from '../upstream/replies.ts'
 import type { Bytes, Script } from '../upstream/script.ts'
 import type { ReceivedRequest, RequestHandler } from '../upstream/scripted-upstream.ts'
-import type { EndpointFixture, FixedEndpoint } from './endpoint-fixtures.ts'
+import type { EndpointFixtures } from './endpoint-fixtures.ts'
 
 /** What `describeProvider` needs: a provider, and fixtures of its upstream's replies. */
 export interface ProviderUnderTest {
@@ -31,7 +31,7 @@ export interface ProviderUnderTest {
   /** What the upstream answers at an endpoint of OpenAI's API that it does not have. Absent: it says nothing special. */
   readonly noEndpoint?: ErrorFixture
   /** By endpoint: what its upstream replies. Required where the provider translates that. */
-  readonly endpoints?: Readonly<Partial<Record<FixedEndpoint, EndpointFixture>>>
+  readonly endpoints?: EndpointFixtures
   /** Required if the provider passes the Responses API on: the suite's upstream then speaks it. */
   readonly responses?: 'verbatim'
   /**

@@ -4,6 +4,7 @@ import type { RepliedCall } from '../../../../core/protocol/client-protocol.ts'
 import { toMessage } from '../../../../core/protocol/messages/reply.ts'
 import { MEMBERS, toChat } from '../../../../core/protocol/messages/request.ts'
 import type { ChatCompletion, ChatMessage, FunctionToolCall } from '../../../../core/sdk/api.ts'
+import { heardIn, linesOf } from '../heard.ts'
 
 const CALL: RepliedCall = { model: 'open/m', promptEstimate: 1, large: false, member: () => undefined }
 
@@ -78,27 +79,12 @@ const block = fc.oneof(
   fc.webUrl().map((url) => ({ own: { type: 'document', source: { type: 'url', url } }, kept: url })),
 )
 
-/** The texts, pictures and files of messages. */
-const heard = (messages: readonly ChatMessage[]): string[] =>
-  messages.flatMap(({ content }) => {
-    if (!Array.isArray(content)) return String(content)
-    return content.map((part) => {
-      const {
-        text: says,
-        image_url: image,
-        file,
-      } = part as { text?: string; image_url?: { url: string }; file?: { file_data: string } }
-      return says ?? image?.url ?? String(file?.file_data)
-    })
-  })
-
 describe('A turn of a user, as blocks of the Messages API', () => {
   it('reaches its upstream whole: texts, results of tools, pictures and documents', () => {
     fc.assert(
       fc.property(fc.array(block, { minLength: 1, maxLength: 6 }), (blocks) => {
         const { body, dropped, foreign } = toChat(asked({ role: 'user', content: blocks.map(({ own }) => own) }))
-        const all = heard(body.messages).join('\n').split('\n').sort()
-        expect(all).to.deep.equal(blocks.flatMap(({ kept }) => kept.split('\n')).sort())
+        expect(heardIn(body.messages)).to.deep.equal(linesOf(blocks.map(({ kept }) => kept)))
         expect([dropped, foreign]).to.deep.equal([[], undefined])
       }),
       { numRuns: 500 },

@@ -4,6 +4,7 @@ import type { RepliedCall } from '../../../../core/protocol/client-protocol.ts'
 import { toResponse } from '../../../../core/protocol/responses/reply.ts'
 import { MEMBERS, toChat } from '../../../../core/protocol/responses/request.ts'
 import type { ChatCompletion, ChatMessage, FunctionToolCall } from '../../../../core/sdk/api.ts'
+import { heardIn, linesOf } from '../heard.ts'
 
 const TOOLS = [
   { type: 'function', name: 'look' },
@@ -71,6 +72,34 @@ describe('A turn of a model, as items of the Responses API', () => {
         const { body, dropped } = toChat({ model: 'open/m', input: [{ role: 'user', content: 'Hi' }, ...output], tools: TOOLS })
         expect(body.messages.slice(1)).to.deep.equal(expected(said))
         expect(dropped).to.deep.equal([])
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+const inMessage = (part: object) => ({ type: 'message', role: 'user', content: [part] })
+
+/** An item that a client adds, and what its upstream must get of it. */
+const item = fc.oneof(
+  text.map((says) => ({ own: { role: 'user', content: says }, kept: says })),
+  text.map((says) => ({ own: inMessage({ type: 'input_text', text: says }), kept: says })),
+  text.map((says) => ({ own: { type: 'function_call_output', call_id: 'call_1', output: says }, kept: says })),
+  text.map((says) => ({
+    own: { type: 'custom_tool_call_output', call_id: 'call_1', output: [{ type: 'input_text', text: says }] },
+    kept: says,
+  })),
+  fc.webUrl().map((url) => ({ own: inMessage({ type: 'input_image', image_url: url, detail: 'auto' }), kept: url })),
+  fc.webUrl().map((url) => ({ own: inMessage({ type: 'input_file', file_url: url }), kept: url })),
+)
+
+describe('What a client adds, as items of the Responses API', () => {
+  it('reaches its upstream whole: texts, outputs of tools, pictures and files', () => {
+    fc.assert(
+      fc.property(fc.array(item, { minLength: 1, maxLength: 6 }), (items) => {
+        const { body, dropped, foreign } = toChat({ model: 'open/m', input: items.map(({ own }) => own) })
+        expect(heardIn(body.messages)).to.deep.equal(linesOf(items.map(({ kept }) => kept)))
+        expect([dropped, foreign]).to.deep.equal([[], undefined])
       }),
       { numRuns: 500 },
     )
