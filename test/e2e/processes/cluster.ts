@@ -36,6 +36,17 @@ export class Cluster {
     return pids
   }
 
+  /** Resolves when all processes serve. */
+  async whole(): Promise<void> {
+    for (;;) {
+      // A successor says so; those of the start did before `start` resolved.
+      const serving = this.umg.stdout.match(/"msg":"process serves"/g)?.length ?? 0
+      const successors = this.umg.stdout.match(/"msg":"process started"/g)?.length ?? 0
+      if (serving === successors) return
+      await this.umg.printsMore()
+    }
+  }
+
   /** Ends a process as a crash would. Resolves when its successor was started. */
   async crash(place: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const before = this.pids.get(place)!
@@ -98,6 +109,19 @@ export function clusterPerTest(): (files?: Readonly<Record<string, string>>) => 
     cluster = await Cluster.start(files)
     return cluster
   }
+}
+
+/** Declares that the tests of a suite share a cluster. Each begins when all of its processes serve. */
+export function clusterOfSuite(files?: Readonly<Record<string, string>>): () => Cluster {
+  let cluster: Cluster
+
+  before(async () => {
+    cluster = await Cluster.start(files)
+  })
+  beforeEach(() => cluster.whole())
+  after(() => cluster?.stop())
+
+  return () => cluster
 }
 
 interface CallOptions {
