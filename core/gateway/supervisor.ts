@@ -114,7 +114,12 @@ export class Supervisor {
   async stop({ delay: notice, grace }: DrainTimes): Promise<void> {
     this.#isStopping = true
     this.#failStart(1)
-    for (const process of this.#of('proxy')) process.send({ type: 'drain', times: { delay: notice, grace } })
+    for (const process of this.#of('proxy')) {
+      if (this.#serving.has(process) || this.#leaving.has(process))
+        process.send({ type: 'drain', times: { delay: notice, grace } })
+      // It has no call, and reads no order before it serves, which may never be.
+      else process.kill()
+    }
     await delay(notice)
     this.#handover.close()
     await this.#untilEnded('proxy', grace + END_MS)

@@ -11,6 +11,7 @@ import type { Log } from '../../../core/observe/log.ts'
 const PROGRAM = `import { writeFileSync } from 'node:fs'
 const { role } = JSON.parse(process.env.${SUPERVISED})
 writeFileSync(new URL(role, import.meta.url), process.env.NODE_OPTIONS ?? '')
+if (process.env.UMG_NEVER_SERVES) await new Promise(() => setInterval(() => {}, 1000))
 process.on('message', ({ type }) => {
   if (type === 'started') process.send({ type: 'welcome', notices: [], text: '' })
   if (type === 'drain') process.disconnect()
@@ -50,6 +51,7 @@ describe('the supervisor of processes', () => {
   function heal(): void {
     process.execPath = execPath
     delete process.env.UMG_TOO_LARGE
+    delete process.env.UMG_NEVER_SERVES
     if (nodeOptions === undefined) delete process.env.NODE_OPTIONS
     else process.env.NODE_OPTIONS = nodeOptions
   }
@@ -83,6 +85,17 @@ describe('the supervisor of processes', () => {
       expect(Object.keys(supervisor.processes)).to.have.members(['control.1', id])
     })
   }
+
+  it('does not wait for a successor that does not serve yet when it stops', async () => {
+    await supervisor.start()
+    process.env.UMG_NEVER_SERVES = 'yes'
+    const started = once(log, 'process started')
+    crashProxy()
+    await started
+    const before = performance.now()
+    await supervisor.stop({ delay: 0, grace: 20_000 })
+    expect(performance.now() - before).to.be.below(10_000)
+  })
 
   it("limits the new space and the threads of V8 in proxies, and an operator's options of Node come after it", async () => {
     process.env.NODE_OPTIONS = '--max-semi-space-size=8'
