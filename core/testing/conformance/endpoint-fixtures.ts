@@ -1,3 +1,4 @@
+import type { EndpointName } from '../../sdk/api.ts'
 import type { Asked } from '../translator/run-translator.ts'
 
 /** A call to an endpoint beside chat completions whose upstream does not speak as OpenAI's, or has a model of its own for it. */
@@ -11,15 +12,10 @@ export interface EndpointFixture {
 }
 
 /** The endpoints of which a fixture may speak. */
-export type FixedEndpoint =
-  | 'completions'
-  | 'moderations'
-  | 'images.generations'
-  | 'images.edits'
-  | 'audio.speech'
-  | 'audio.transcriptions'
-  | 'audio.translations'
-  | 'rerank'
+export type FixedEndpoint = Exclude<
+  EndpointName,
+  'chat.completions' | 'embeddings' | 'messages' | 'messages.count_tokens' | 'responses' | 'models'
+>
 
 /** The fixtures of a provider, by endpoint. */
 export type EndpointFixtures = Readonly<Partial<Record<FixedEndpoint, EndpointFixture>>>

@@ -3,39 +3,16 @@ import fc from 'fast-check'
 import type { RepliedCall } from '../../../../core/protocol/client-protocol.ts'
 import { toMessage } from '../../../../core/protocol/messages/reply.ts'
 import { MEMBERS, toChat } from '../../../../core/protocol/messages/request.ts'
-import type { ChatCompletion, ChatMessage, FunctionToolCall } from '../../../../core/sdk/api.ts'
+import type { ChatMessage } from '../../../../core/sdk/api.ts'
 import { heardIn, linesOf } from '../heard.ts'
+import { callOf, completionOf, type Said, text, turnOf } from '../turns.ts'
 
 const CALL: RepliedCall = { model: 'open/m', promptEstimate: 1, large: false, member: () => undefined }
 
-const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
-const extra = fc.record({ google: fc.record({ thought_signature: text }) })
-
-const call = fc.record({ says: text, extra: fc.option(extra, { nil: undefined }) }).map(
-  ({ says, extra: state }): FunctionToolCall => ({
-    id: '',
-    type: 'function',
-    function: { name: 'look', arguments: JSON.stringify({ query: says }) },
-    ...(state && { extra_content: state }),
-  }),
+const message = turnOf(
+  callOf(['look'], (_, says) => ({ query: says })),
+  'toolu',
 )
-
-/** What a model says in one turn. */
-const message = fc.record({
-  content: fc.option(text),
-  refusal: fc.option(text),
-  reasoning: fc.option(fc.tuple(fc.constantFrom('reasoning_content', 'reasoning'), text), { nil: undefined }),
-  calls: fc.array(call, { maxLength: 3 }).map((calls) => calls.map((one, index) => ({ ...one, id: `toolu_${index}` }))),
-})
-
-type Said = typeof message extends fc.Arbitrary<infer Value> ? Value : never
-
-function completionOf({ content, refusal, reasoning, calls }: Said): ChatCompletion {
-  const said = { role: 'assistant' as const, content, refusal, ...(reasoning && { [reasoning[0]]: reasoning[1] }) }
-  const own = { ...said, ...(calls.length > 0 && { tool_calls: calls }) }
-  const choice = { index: 0, message: own, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop', logprobs: null } as const
-  return { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm', choices: [choice] }
-}
 
 /** The message that an upstream gets back: a refusal as words, and reasoning with the calls that it led to. */
 function expected({ content, refusal, reasoning, calls }: Said): ChatMessage {

@@ -1,0 +1,37 @@
+/** What models say, for properties of protocols. */
+import fc from 'fast-check'
+import type { ChatCompletion, FunctionToolCall } from '../../../core/sdk/api.ts'
+
+/** Words, also of letters that are several code points. */
+export const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+
+const extra = fc.record({ google: fc.record({ thought_signature: text }) })
+
+/** A call of one of these tools, with or without thinking state. `valuesOf`: its arguments, with a text of the model's. */
+export const callOf = (names: readonly string[], valuesOf: (name: string, says: string) => object) =>
+  fc
+    .record({ name: fc.constantFrom(...names), says: text, extra: fc.option(extra, { nil: undefined }) })
+    .map(({ name, says, extra: state }): FunctionToolCall => {
+      const called = { name, arguments: JSON.stringify(valuesOf(name, says)) }
+      return { id: '', type: 'function', function: called, ...(state && { extra_content: state }) }
+    })
+
+/** What a model says in one turn. `id`: the prefix of the ids of its calls. */
+export const turnOf = (call: fc.Arbitrary<FunctionToolCall>, id: string) =>
+  fc.record({
+    content: fc.option(text),
+    refusal: fc.option(text),
+    reasoning: fc.option(fc.tuple(fc.constantFrom('reasoning_content', 'reasoning'), text), { nil: undefined }),
+    calls: fc.array(call, { maxLength: 3 }).map((calls) => calls.map((one, index) => ({ ...one, id: `${id}_${index}` }))),
+  })
+
+/** A turn. */
+export type Said = ReturnType<typeof turnOf> extends fc.Arbitrary<infer Value> ? Value : never
+
+/** The completion of a turn. */
+export function completionOf({ content, refusal, reasoning, calls }: Said): ChatCompletion {
+  const said = { role: 'assistant' as const, content, refusal, ...(reasoning && { [reasoning[0]]: reasoning[1] }) }
+  const own = { ...said, ...(calls.length > 0 && { tool_calls: calls }) }
+  const choice = { index: 0, message: own, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop', logprobs: null } as const
+  return { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm', choices: [choice] }
+}
