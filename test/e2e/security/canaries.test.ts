@@ -34,6 +34,7 @@ const ELSEWHERE: readonly ErrorName[] = [
   'admin_required',
   'confirmation_required',
   'previous_response_not_found',
+  'previous_response_unavailable',
   'foreign_origin',
   'foreign_host',
   'object_not_found',
