@@ -13,7 +13,7 @@ export interface CallFilter {
   /** Milliseconds since 1970; `to` is exclusive. */
   readonly from?: number
   readonly to?: number
-  /** The first characters of the id, with or without `req_`, or at least four of the last. */
+  /** The first characters of the id, with or without `req_`, or at least four of the last. Eight or more first ones that fit are not sought at the end. */
   readonly q?: string
   /** The id of a model, or an alias without a slash. */
   readonly model?: string
@@ -25,16 +25,29 @@ export interface CallFilter {
 /** Greater than every character of an id. */
 const AFTER_ALL = '~'
 
-/** Reads calls, newest first. `before`: the last id of the previous page; calls that are added between two pages change neither. */
-export async function findCalls(
-  store: Store,
-  filter: CallFilter,
-  { limit, before }: { readonly limit: number; readonly before?: string },
-): Promise<readonly CallsTable[]> {
-  const newest = store.db.selectFrom('calls').selectAll().orderBy('id', 'desc').limit(limit)
-  const query = await filtered(store, newest, filter)
-  return store.read(before === undefined ? query : query.where('id', '<', before))
+/** A page of calls. `before`: the last id of the previous page; calls that are added between two pages change neither. */
+export interface CallPage {
+  readonly limit: number
+  readonly before?: string
 }
+
+/** Reads calls, newest first. */
+export async function findCalls(store: Store, filter: CallFilter, page: CallPage): Promise<readonly CallsTable[]> {
+  const calls = filtered(store, filter, page)
+  if (filter.q === undefined) return store.read(calls)
+  // The console shows `req_…41c2a8f3`.
+  const text = filter.q.replace(/^req_…?|^…/, '')
+  const begin = await store.read(calls.where('id', '>=', `req_${text}`).where('id', '<', `req_${text}${AFTER_ALL}`))
+  if (!LAST_CHARACTERS.test(text) || (begin.length > 0 && text.length >= ENOUGH)) return begin
+  const ending = await idsEndingIn(store, text, filter.account)
+  if (ending.length === 0) return begin
+  // Not one query with `or`: it would sort all calls of the first range.
+  const end = await store.read(calls.where('id', 'in', ending))
+  const found = new Map([...begin, ...end].map((call) => [call.id, call]))
+  return Array.from(found.values()).sort(newestFirst).slice(0, page.limit)
+}
+
+const newestFirst = (one: CallsTable, other: CallsTable): number => (one.id < other.id ? 1 : -1)
 
 /** Reads one call by its complete id. */
 export async function findCall(store: Store, id: string): Promise<CallsTable | undefined> {
@@ -56,9 +69,10 @@ const PAGE = 500
 
 type CallQuery = SelectQueryBuilder<Schema, 'calls', CallsTable>
 
-async function filtered(store: Store, calls: CallQuery, filter: CallFilter): Promise<CallQuery> {
-  const { account, from, to, q, model, key, status, fault } = filter
-  let query = calls
+/** A page of the calls that fit all of the filter but `q`. */
+function filtered(store: Store, filter: CallFilter, { limit, before }: CallPage): CallQuery {
+  const { account, from, to, model, key, status, fault } = filter
+  let query = store.db.selectFrom('calls').selectAll().orderBy('id', 'desc').limit(limit)
   if (account !== undefined) query = query.where('account_id', '=', account)
   if (key !== undefined) query = query.where('key_id', '=', key)
   // A name without a namespace is an alias.
@@ -69,20 +83,14 @@ async function filtered(store: Store, calls: CallQuery, filter: CallFilter): Pro
   if (status !== undefined && status >= 400) query = query.where('fault', 'is not', null)
   if (from !== undefined) query = query.where('id', '>=', firstRequestId(from))
   if (to !== undefined) query = query.where('id', '<', firstRequestId(to))
-  if (q === undefined) return query
-  // The console shows `req_…41c2a8f3`.
-  const text = q.replace(/^req_…?|^…/, '')
-  const ending = LAST_CHARACTERS.test(text) ? await idsEndingIn(store, text, account) : []
-  return query.where((row) => {
-    const begins = row.and([row('id', '>=', `req_${text}`), row('id', '<', `req_${text}${AFTER_ALL}`)])
-    return ending.length === 0 ? begins : row.or([begins, row('id', 'in', ending)])
-  })
+  if (before !== undefined) query = query.where('id', '<', before)
+  return query
 }
 
 /** Ids end with hexadecimal digits. */
 const LAST_CHARACTERS = /^[0-9a-f]{4,}$/
 
-/** So many last characters, as the console shows them, name one call: another of a million has the same with a chance of 1 in 4,000. */
+/** So many characters, as the console shows the last ones, name one call: another of a million ends in the same with a chance of 1 in 4,000. */
 const ENOUGH = 8
 
 /**
