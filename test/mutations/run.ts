@@ -21,7 +21,7 @@ const PROVIDERS = ['anthropic', 'azure-openai', 'bedrock', 'cohere', 'gemini', '
 
 /** Files that only read replies, get tokens, or are rows for configurations that the suite does not have: other tests are about them. */
 const NOT_ABOUT_REQUESTS =
-  /^(?:reply|image-reply|replies|stream|frames|refusal|errors|json-object|tool-calls|credentials|presets)\.ts$/
+  /^(?:reply|image-reply|replies|stream|frames|refusal|errors|citations|json-object|tool-calls|credentials|presets)\.ts$/
 
 /** How many of a provider's mutations may survive. */
 const SURVIVORS = 1

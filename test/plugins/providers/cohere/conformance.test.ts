@@ -86,7 +86,7 @@ describeProvider({
     code: 'upstream_error',
   },
 
-  discovery: { answers: { models: [{ name: MODEL, context_length: 256_000 }] }, lists: [MODEL] },
+  discovery: { answers: { models: [{ name: MODEL, context_length: 256_000 }, { name: '' }] }, lists: [MODEL] },
 
   endpoints: {
     rerank: {
