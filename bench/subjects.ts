@@ -105,19 +105,8 @@ export async function startGateway(
   const { secret: key } = JSON.parse(created) as { secret: string }
 
   const routes = fileURLToPath(new URL('routes.yaml', import.meta.url))
-  const start = umg(name, [
-    'start',
-    '--routes',
-    routes,
-    '--host',
-    '127.0.0.1',
-    '--port',
-    '0',
-    '--workers',
-    String(workers),
-    ...flags,
-    ...data,
-  ])
+  const listen = ['--host', '127.0.0.1', '--port', '0']
+  const start = umg(name, ['start', '--routes', routes, ...listen, '--workers', String(workers), ...flags, ...data])
   const env = { BENCH_UPSTREAM: `http://127.0.0.1:${upstream}/v1`, BENCH_API_KEY: 'sk-ant-bench', ...more }
   const service = processes.serve({ ...start, env, core: cores?.proxy }, join(scratch, `${name}.log`))
   const port = await announcedPort(service)

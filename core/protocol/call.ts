@@ -124,11 +124,10 @@ export class ClientCall implements Call {
   }
 
   /** Its body is JSON. */
-  get files(): undefined {
+  get form(): undefined {
     return undefined
   }
-
-  get form(): undefined {
+  get files(): undefined {
     return undefined
   }
   get includeUsage(): boolean {

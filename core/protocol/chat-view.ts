@@ -44,11 +44,10 @@ export class ChatView implements Call {
   get stream(): boolean {
     return this.#source.client.stream
   }
-  get files(): undefined {
+  get form(): undefined {
     return undefined
   }
-
-  get form(): undefined {
+  get files(): undefined {
     return undefined
   }
   get includeUsage(): boolean {

@@ -13,7 +13,10 @@ export interface CallFilter {
   /** Milliseconds since 1970; `to` is exclusive. */
   readonly from?: number
   readonly to?: number
-  /** The first characters of the id, with or without `req_`, or at least four of the last. Eight or more first ones that fit are not sought at the end. */
+  /**
+   * The first characters of the id, with or without `req_`, or at least four of the last. If eight or more characters begin an id, ids that end
+   * in them are not searched for.
+   */
   readonly q?: string
   /** The id of a model, or an alias without a slash. */
   readonly model?: string

@@ -78,7 +78,7 @@ describe('What an upstream of /v1/responses keeps for one of several credentials
       (failure: unknown) => failure as APIError,
     )
 
-  it('goes on with the credential that made it, whoever has the turn', async () => {
+  it('goes on with the credential that made it, whichever credential has the turn', async () => {
     const first = await ask()
     let { id } = first
     for (let count = 0; count < 3; count++) ({ id } = await ask({ previous_response_id: id }))

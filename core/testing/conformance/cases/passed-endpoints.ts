@@ -125,12 +125,12 @@ async function expectReply(suite: Suite, name: FixedEndpoint, one: PassedCase): 
   assert.ok(!JSON.stringify(headers).includes(CLIENT_KEY), "the client's key is not sent")
 }
 
-/** A reply that is none of the endpoint, and a limit of the rate, are errors. */
+/** A reply of another form than the endpoint's, and a limit of the rate, are errors. */
 async function expectFailures(suite: Suite, name: FixedEndpoint, one: PassedCase): Promise<void> {
   const { harness, subject } = suite
   harness.answer(json({ hello: 'world' }))
   const { status, code } = await caught(calling(suite, name, one))
-  assert.deepEqual([status, code], [502, 'upstream_invalid_response'], 'a reply that is none of the endpoint')
+  assert.deepEqual([status, code], [502, 'upstream_invalid_response'], 'a reply of another form')
   const { errors, noEndpoint } = subject
   if (!isAbsent(errors.rateLimit)) await expectError(errors.rateLimit, [429, 'rate_limit_exceeded'])
   if (noEndpoint !== undefined) await expectError(noEndpoint, [400, 'unsupported_endpoint'])

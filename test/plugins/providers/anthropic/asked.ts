@@ -43,7 +43,7 @@ const THINKING: Readonly<Record<string, Asked>> = {
     { model: MODEL, thinking: [REDACTED] },
     { model: MODEL, thinking: [THOUGHT, REDACTED] },
   ]),
-  'thinking that is none': after([
+  'invalid thinking': after([
     { model: MODEL, thinking: [null, { type: 'text', text: 'No.' }, { type: 'thinking' }, { ...THOUGHT, signature: 7 }] },
     {
       model: MODEL,

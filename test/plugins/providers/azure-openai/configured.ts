@@ -41,7 +41,7 @@ export const byKey: Pick<RequestsFixture, 'asked' | 'endpoints' | 'configured'> 
 
     'with a member that it cannot allow': { config: { baseUrl, apiKey, allow: ['models'] } },
     'at the address of an endpoint': at(`${baseUrl}/openai/v1/chat/completions`),
-    'at an address that is none': at('https://'),
+    'at an invalid address': at('https://'),
   },
 }
 

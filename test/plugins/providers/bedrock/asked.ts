@@ -39,7 +39,7 @@ const REASONING: Readonly<Record<string, Asked>> = {
   ]),
   'reasoning of another model': called([of('us.anthropic.claude-opus-4-8', REASONED)]),
   'redacted reasoning, and reasoning between calls': called([of(MODEL, REDACTED), of(MODEL, REASONED, REDACTED)]),
-  'reasoning that is none': called([
+  'invalid reasoning': called([
     of(MODEL, null, {}, { reasoningContent: {} }, { reasoningContent: { reasoningText: { text: 'No.' } } }),
     of(MODEL, { reasoningContent: { reasoningText: { text: 'No.', signature: '' } } }),
     of(MODEL, { reasoningContent: { reasoningText: { text: 7, signature: 'c2lnbmVk' } } }, { text: 'No.' }),

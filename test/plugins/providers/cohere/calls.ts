@@ -140,5 +140,5 @@ export const configured: RequestsFixture['configured'] = {
     },
   },
   'at the address of its endpoint': { config: { apiKey, baseUrl: 'https://gateway.example/v2/chat' } },
-  'at an address that is none': { config: { apiKey, baseUrl: 'https://' } },
+  'at an invalid address': { config: { apiKey, baseUrl: 'https://' } },
 }

@@ -141,6 +141,6 @@ export const configured: Readonly<Record<string, ConfiguredCalls>> = {
   'with a credential of two lines': headers({ 'x-api-key': new Secret('header\ncanary') }),
 
   'at no address': { config: { apiKey } },
-  'at an address that is none': { config: { baseUrl: 'models.example' } },
+  'at an invalid address': { config: { baseUrl: 'models.example' } },
   'at the address of an endpoint': { config: { baseUrl: `${baseUrl}/chat/completions` } },
 }
