@@ -44,17 +44,18 @@ const NEWER =
   'The database was last used by a newer version of the gateway. Run that version, or restore a backup from before the update.'
 
 /**
- * Migrates the tables in one transaction. Throws what the database throws, or `StoreError` if a newer gateway has migrated them so that this
- * one cannot use them.
+ * Migrates the tables in one transaction; if nothing is to be migrated, it only reads, so that no other gateway's writes are in its way.
+ * Throws what the database throws, or `StoreError` if a newer gateway has migrated them so that this one cannot use them.
  */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } })
-  const { error } = await migrator.migrateToLatest()
-  // Kysely's message for a migration that the database has and this program lacks.
-  if (error instanceof Error && /previously executed migration .* is missing/.test(error.message)) {
+  const known = await migrator.getMigrations()
+  if (known.some(({ executedAt }) => executedAt !== undefined)) {
     const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db)
-    return checkMigrated(rows.map(({ name }) => name))
+    checkMigrated(rows.map(({ name }) => name))
   }
+  if (known.every(({ executedAt }) => executedAt !== undefined)) return
+  const { error } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
 }
 

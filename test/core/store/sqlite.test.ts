@@ -32,6 +32,14 @@ onSqlite('a database file', (database) => {
     expect(await (await opening).changed()).to.equal(false)
   })
 
+  it('is opened at once while another process writes to it', async () => {
+    await (await open()).close()
+    const writer = new DatabaseSync(path())
+    writer.exec('BEGIN IMMEDIATE')
+    expect(await (await open()).changed()).to.equal(false)
+    writer.close()
+  })
+
   it('is reported as locked if another process never releases it', async () => {
     await (await open()).close()
     const holder = new DatabaseSync(path())
