@@ -72,6 +72,11 @@ const BANNED: readonly { readonly what: string; readonly pattern: RegExp; readon
       what: 'secrets compared by ===',
       pattern: /\b\w*(?:secret|digest|password)\s*[=!]==\s*(?!undefined|null|true|false)[a-z]/i,
     },
+    {
+      what: 'the whole of undici at the start of a process: core/upstream/undici.d.ts',
+      pattern: /^import (?!type\b).*'undici'/m,
+      everywhere: true,
+    },
     { what: 'code from text', pattern: /\beval\(|\bnew Function\(/ },
     {
       what: 'child processes',

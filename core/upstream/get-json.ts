@@ -1,4 +1,6 @@
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
+import api from 'undici/lib/api/index.js'
+import Agent from 'undici/lib/dispatcher/agent.js'
 import { type Host, readRefusal, Secret, UpstreamError, type UpstreamHeaders } from '../sdk/api.ts'
 import { connectorWith } from './client.ts'
 import { clean, valuesSent } from './failures.ts'
@@ -25,8 +27,15 @@ async function get(
   const plainHeaders = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]),
   )
-  const options = { dispatcher, headers: { ...plainHeaders, accept: 'application/json' }, signal }
-  const reply = await request(url, options).catch(rethrow(url))
+  const { origin, pathname, search } = new URL(url)
+  const options = {
+    origin,
+    path: pathname + search,
+    method: 'GET',
+    headers: { ...plainHeaders, accept: 'application/json' },
+    signal,
+  } as const
+  const reply = await api.request.call(dispatcher, options).catch(rethrow(url))
   if (reply.statusCode !== 200) {
     const cause = await readCause(reply, valuesSent(headers, url))
     throw new Error(`GET ${url}: status ${reply.statusCode}${hintOf(reply.statusCode)}`, { cause })
