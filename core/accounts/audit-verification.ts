@@ -1,6 +1,6 @@
 import type { AuditContent, Link } from '../store/audit-chain.ts'
 import type { Store } from '../store/database.ts'
-import { hashOfEntry, NO_HASH } from '../store/migrations/0013-audit-chain.ts'
+import { hashOfEntry, NO_HASH } from '../store/migrations/audit-trail.ts'
 import type { AuditHeadTable, AuditTable } from '../store/schema.ts'
 
 /** Entries that are read at a time. */

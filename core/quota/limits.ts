@@ -1,9 +1,8 @@
 import { GatewayError } from '../errors.ts'
 import type { Budget, LimitScope, Limits, Rate, RateLimits, Reservation } from '../sdk/api.ts'
-import { StoredAuthority } from './authority.ts'
+import { MemoryStorage, StoredAuthority } from './authority.ts'
 import type { Counter } from './counter.ts'
 import { AuthorityUnavailable, type Charge, Leases, type Taken } from './leases.ts'
-import { MemoryStorage } from './memory-storage.ts'
 import { windowName } from './window.ts'
 
 type Dimension = 'requests' | 'tokens' | 'concurrent'

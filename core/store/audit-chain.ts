@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { hashOfEntry } from './migrations/0013-audit-chain.ts'
+import { hashOfEntry } from './migrations/audit-trail.ts'
 import type { AuditHeadTable, AuditTable, Schema } from './schema.ts'
 
 /** What an entry of the audit trail says. */

@@ -1,20 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import * as accountsAndKeys from './migrations/0001-accounts-and-keys.ts'
-import * as people from './migrations/0002-people.ts'
-import * as calls from './migrations/0003-calls.ts'
-import * as links from './migrations/0004-links.ts'
-import * as auditReplacements from './migrations/0005-audit-replacements.ts'
-import * as costs from './migrations/0006-costs.ts'
-import * as quotaCounters from './migrations/0007-quota-counters.ts'
-import * as keysOfAccounts from './migrations/0008-keys-of-accounts.ts'
-import * as budgets from './migrations/0009-budgets.ts'
-import * as declaredAccounts from './migrations/0010-declared-accounts.ts'
-import * as traces from './migrations/0011-traces.ts'
-import * as aliasesOfCalls from './migrations/0012-aliases-of-calls.ts'
-import * as auditChain from './migrations/0013-audit-chain.ts'
-import * as confirmedSessions from './migrations/0014-confirmed-sessions.ts'
-import * as endsOfFailedCalls from './migrations/0015-ends-of-failed-calls.ts'
+import { addDeclarations, createAccountsAndKeys, limitKeysOfAccounts } from './migrations/accounts-and-keys.ts'
+import { chainEntries, refuseReplacements } from './migrations/audit-trail.ts'
+import { addAliases, addCosts, addLinks, addTraces, createCallsAndUsage, indexEndsOfFailedCalls } from './migrations/calls.ts'
+import { createBudgets, createCounters } from './migrations/limits.ts'
+import { addConfirmations, createPeople } from './migrations/people.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './unavailable.ts'
 
@@ -23,21 +13,21 @@ import { StoreError } from './unavailable.ts'
  * gateway survive it, on tables that have more than they know of; if they cannot, its name ends in `-breaking`.
  */
 export const MIGRATIONS: Record<string, Migration> = {
-  '0001-accounts-and-keys': accountsAndKeys,
-  '0002-people': people,
-  '0003-calls': calls,
-  '0004-links': links,
-  '0005-audit-replacements': auditReplacements,
-  '0006-costs': costs,
-  '0007-quota-counters': quotaCounters,
-  '0008-keys-of-accounts': keysOfAccounts,
-  '0009-budgets': budgets,
-  '0010-declared-accounts': declaredAccounts,
-  '0011-traces': traces,
-  '0012-aliases-of-calls': aliasesOfCalls,
-  '0013-audit-chain': auditChain,
-  '0014-confirmed-sessions': confirmedSessions,
-  '0015-ends-of-failed-calls': endsOfFailedCalls,
+  '0001-accounts-and-keys': { up: createAccountsAndKeys },
+  '0002-people': { up: createPeople },
+  '0003-calls': { up: createCallsAndUsage },
+  '0004-links': { up: addLinks },
+  '0005-audit-replacements': { up: refuseReplacements },
+  '0006-costs': { up: addCosts },
+  '0007-quota-counters': { up: createCounters },
+  '0008-keys-of-accounts': { up: limitKeysOfAccounts },
+  '0009-budgets': { up: createBudgets },
+  '0010-declared-accounts': { up: addDeclarations },
+  '0011-traces': { up: addTraces },
+  '0012-aliases-of-calls': { up: addAliases },
+  '0013-audit-chain': { up: chainEntries },
+  '0014-confirmed-sessions': { up: addConfirmations },
+  '0015-ends-of-failed-calls': { up: indexEndsOfFailedCalls },
 }
 
 const NEWER =

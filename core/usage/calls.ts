@@ -14,8 +14,8 @@ export interface CallFilter {
   readonly from?: number
   readonly to?: number
   /**
-   * The first characters of the id, with or without `req_`, or at least four of the last. If eight or more characters begin an id, ids that end
-   * in them are not searched for.
+   * The first characters of the id, with or without `req_`, or at least four of the last. Ids that end in it are not searched for if it begins
+   * with `req_`, or is eight or more characters that begin an id.
    */
   readonly q?: string
   /** The id of a model, or an alias without a slash. */
@@ -40,8 +40,9 @@ export async function findCalls(store: Store, filter: CallFilter, page: CallPage
   if (filter.q === undefined) return store.read(calls)
   // The console shows `req_…41c2a8f3`.
   const text = filter.q.replace(/^req_…?|^…/, '')
+  const isBeginning = /^req_(?!…)/.test(filter.q)
   const begin = await store.read(calls.where('id', '>=', `req_${text}`).where('id', '<', `req_${text}${AFTER_ALL}`))
-  if (!LAST_CHARACTERS.test(text) || (begin.length > 0 && text.length >= ENOUGH)) return begin
+  if (isBeginning || !LAST_CHARACTERS.test(text) || (begin.length > 0 && text.length >= ENOUGH)) return begin
   const ending = await idsEndingIn(store, text, filter.account)
   if (ending.length === 0) return begin
   // Not one query with `or`: it would sort all calls of the first range.

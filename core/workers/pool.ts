@@ -45,6 +45,8 @@ const TOKENS = new URL('./tokens.ts', import.meta.url).href
 const SCAN = new URL('./scan.ts', import.meta.url).href
 /** Lets a local plugin's `.ts`, in any folder, import the plugin API inside a thread too. */
 const RESOLVE_PLUGIN_API = new URL('../plugins/resolve-plugin-api.ts', import.meta.url).href
+/** The same for threads for large bodies. */
+const LARGE_BODIES = new URL('./large-bodies.ts', import.meta.url).href
 
 const COUNT_TOKENS = { filename: TOKENS, name: 'countPromptTokens' }
 const SCAN_BODY = { filename: SCAN, name: 'scanBody' }
@@ -64,9 +66,9 @@ interface TaskInput {
 
 /** Creates the worker threads; the first task starts the first one. */
 export function createWorkers({ threads, overloaded }: WorkersOptions): Workers {
-  const pool = createPool(threads)
+  const pool = createPool(threads, RESOLVE_PLUGIN_API)
   const largeThreads = Math.max(1, threads >> 1)
-  const largePool = createPool(largeThreads)
+  const largePool = createPool(largeThreads, LARGE_BODIES)
   const places = new Places(largeThreads)
 
   async function run({ input, moved }: TaskInput, fn: TaskFunction): Promise<unknown> {
@@ -124,12 +126,13 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
   }
 }
 
-function createPool(maxThreads: number): Piscina {
+/** `imported`: a module that each thread imports first. */
+function createPool(maxThreads: number, imported: string): Piscina {
   const pool = new Piscina({
     minThreads: 0,
     maxThreads,
     idleTimeout: IDLE_MS,
-    execArgv: ['--import', RESOLVE_PLUGIN_API],
+    execArgv: ['--import', imported],
     recordTiming: false,
   })
   // A thread that cannot start: the tasks that wait for it end by their deadline.

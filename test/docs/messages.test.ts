@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ERRORS, type ErrorName } from '../../core/error-table.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { MESSAGES_WIRE } from '../../core/protocol/messages/errors.ts'
+import { MESSAGES_WIRE } from '../../core/protocol/messages/endpoint.ts'
 import { MEMBERS } from '../../core/protocol/messages/request.ts'
 import { expectParametersOn } from '../support/provider-page.ts'
 import { readText } from '../support/sources.ts'

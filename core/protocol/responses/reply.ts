@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { ChatChunk, ChatCompletion, ChunkChoice, FinishReason, ToolCallDelta, Usage } from '../../sdk/api.ts'
 import { isRecord, textOf } from '../../sdk/json.ts'
 import { KeptText } from '../../sdk/translated.ts'
-import type { RepliedCall } from '../client-protocol.ts'
+import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
 import { ReplySequence } from '../reply-sequence.ts'
 import { estimatedUsage } from '../usage.ts'
 import { readAnnotations, readLogprobs } from './annotations.ts'
 import { type Emit, OpenCall, type OpenItem, OpenMessage, OpenReasoning } from './open-items.ts'
 import { type ClientTool, clientTools } from './tools.ts'
 import { toResponseUsage } from './usage.ts'
-import type { Echo, ItemStatus, OutputItem, OwnResponse, Response } from './wire.ts'
+import { type Echo, frameOf, type ItemStatus, type OutputItem, type OwnResponse, type Response } from './wire.ts'
 
 /** A completion as a response. */
 export function toResponse(completion: ChatCompletion, call: RepliedCall): Response {
@@ -204,3 +204,36 @@ const toResponseId = (id: unknown): string => {
 }
 
 const unixSeconds = (): number => Math.floor(Date.now() / 1000)
+
+/**
+ * Writes chunks as the events of a response: response.created and response.in_progress, then per item its start, pieces and end, then
+ * response.completed or response.incomplete ("Streaming events", developers.openai.com).
+ */
+export class ResponseStreamWriter implements ReplyWriter {
+  readonly #builder: ResponseBuilder
+  #out = ''
+  #number = 0
+
+  constructor(call: RepliedCall) {
+    this.#builder = new ResponseBuilder(call, ({ type, ...body }) => {
+      this.#out += frameOf({ type, sequence_number: this.#number++, ...body } as Parameters<typeof frameOf>[0])
+    })
+  }
+
+  write(chunk: ChatChunk): string {
+    this.#builder.begin(chunk)
+    this.#builder.read(chunk)
+    return this.#take()
+  }
+
+  end(): string {
+    this.#builder.end()
+    return this.#take()
+  }
+
+  #take(): string {
+    const out = this.#out
+    this.#out = ''
+    return out
+  }
+}

@@ -4,19 +4,59 @@ import {
   defineCallFunction,
   dropped,
   droppedInside,
+  isRecord,
   mapped,
   onlyOpenai,
   type ParameterSupport,
   readResponseFormat,
   refused,
+  restrictSchema,
+  type SchemaKeywords,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { type Target, toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning } from './reasoning.ts'
-import { toResponseSchema } from './schema.ts'
 import { isForced, type Toolset, toToolset } from './tools.ts'
 import type { GenerateRequest, GenerationConfig } from './wire.ts'
+
+const KEPT = new Set([
+  ...['$id', '$anchor', 'type', 'format', 'title', 'enum', 'minItems', 'maxItems'],
+  ...['minimum', 'maximum', 'required', 'propertyOrdering'],
+])
+
+const KEYWORDS: SchemaKeywords = {
+  schema: new Set(['items', 'additionalProperties']),
+  list: new Set(['anyOf', 'oneOf', 'prefixItems']),
+  named: new Set(['properties', '$defs']),
+  takes: (keyword) => KEPT.has(keyword),
+  ignored: new Set(['$schema', '$comment']),
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/**
+ * A JSON Schema for `responseJsonSchema`: Google enforces a subset of the keywords and ignores the rest, so the rest moves to the
+ * description (`GenerateContentConfig.responseJsonSchema` of @google/genai 3.1 lists the subset).
+ */
+function toResponseSchema(schema: Schema): Schema {
+  const equivalent = withEquivalents(schema)
+  // Google takes no other keyword beside a reference.
+  if (typeof equivalent.$ref === 'string') return { $ref: equivalent.$ref.replace(/^#\/definitions\//, '#/$defs/') }
+  const { description = equivalent.description } = schema
+  return restrictSchema({ ...equivalent, description }, KEYWORDS, toResponseSchema)
+}
+
+/** Replaces three keywords by equivalents: `const` by an `enum` of one, an `allOf` of one by its schema, `definitions` by `$defs`. */
+function withEquivalents({ const: only, allOf, definitions, ...rest }: Schema): Schema {
+  const alone = Array.isArray(allOf) && allOf.length === 1 && isRecord(allOf[0]) ? allOf[0] : undefined
+  return {
+    ...(typeof only === 'string' || typeof only === 'number' ? { enum: [only] } : only !== undefined && { const: only }),
+    ...(definitions !== undefined && { $defs: definitions }),
+    ...rest,
+    ...(alone ?? (allOf !== undefined && { allOf })),
+  }
+}
 
 /** The support of each field of a chat completion request. docs/providers/gemini.md is compared with it by a test. */
 export const parameters: Readonly<Record<string, ParameterSupport>> = {

@@ -6,15 +6,20 @@ import {
   type EndpointOperation,
   GatewayError,
   type Host,
+  isRecord,
   type Provider,
+  parseRecord,
   type Static,
   secret,
   Type,
+  type UpstreamRefusal,
 } from 'unified-model-gateway/plugin'
+import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
 import { parameters as claudeParameters } from '../anthropic/request.ts'
 import { addressesOption } from '../gemini/addresses.ts'
 import { toImages } from '../gemini/image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from '../gemini/images.ts'
+import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
 import { parameters as geminiParameters } from '../gemini/request.ts'
 import { addressesOf, isClaude, readModel } from './address.ts'
 import { chatRequest, createTranslator } from './chat.ts'
@@ -22,7 +27,6 @@ import { GoogleCredentials } from './credentials.ts'
 import { embeddingParameters, embeddingRequest, toEmbeddingReply } from './embeddings.ts'
 import { countRequest, messagesRequest } from './messages.ts'
 import { factsSchema, listModels } from './models.ts'
-import { toRefusal } from './refusal.ts'
 
 const schema = Type.Object(
   {
@@ -113,4 +117,13 @@ function create(
       return listModels((publisher) => get(addresses.list(publisher)), facts)
     },
   }
+}
+
+/** Reads an error reply: a Claude's errors are Anthropic's, all others are Google's. */
+function toRefusal(reply: { readonly status: number; readonly body: string }, project: string): UpstreamRefusal {
+  const { error } = parseRecord(reply.body) ?? {}
+  const isClaudes = isRecord(error) && typeof error.type === 'string'
+  const { message, ...refusal } = isClaudes ? toClaudeRefusal(reply) : toGoogleRefusal(reply)
+  // Google's messages quote the resource with its project, which clients must not see.
+  return { ...refusal, ...(message !== undefined && { message: message.replaceAll(project, '…') }) }
 }

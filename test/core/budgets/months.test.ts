@@ -1,8 +1,7 @@
 import { expect } from 'chai'
-import { StoredAuthority } from '../../../core/quota/authority.ts'
+import { MemoryStorage, StoredAuthority } from '../../../core/quota/authority.ts'
 import { budgetCounter } from '../../../core/quota/budgets.ts'
 import { Leases } from '../../../core/quota/leases.ts'
-import { MemoryStorage } from '../../../core/quota/memory-storage.ts'
 import { parseBudget } from '../../../core/text/budgets.ts'
 
 describe('a budget per month', () => {

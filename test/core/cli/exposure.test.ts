@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { exposures } from '../../../core/cli/start/exposure.ts'
+import { exposures } from '../../../core/cli/start/lifecycle.ts'
 
 const ADMIN = { port: 9090 }
 const TLS = { tlsCert: 'gateway.crt' }

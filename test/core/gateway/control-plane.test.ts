@@ -11,9 +11,8 @@ import type { KeyHolder } from '../../../core/keys/principal.ts'
 import type { KeyWatcher } from '../../../core/keys/source.ts'
 import { createLog } from '../../../core/observe/log.ts'
 import { TotalMetrics } from '../../../core/observe/total-metrics.ts'
-import { StoredAuthority } from '../../../core/quota/authority.ts'
+import { MemoryStorage, StoredAuthority } from '../../../core/quota/authority.ts'
 import type { LeaseRequest } from '../../../core/quota/counter.ts'
-import { MemoryStorage } from '../../../core/quota/memory-storage.ts'
 import type { CallRecord } from '../../../core/usage/call-record.ts'
 
 const HOLDER: KeyHolder = {

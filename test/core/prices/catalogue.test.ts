@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { type Catalogue, loadCatalogue } from '../../../core/prices/catalogue.ts'
 import { costOf } from '../../../core/prices/price.ts'
-import { PRESET_VENDORS, PROVIDER_VENDORS, vendorOf } from '../../../core/prices/vendors.ts'
+import { PRESET_VENDORS, PROVIDER_VENDORS, vendorOf } from '../../../core/prices/price-list.ts'
 import { formatUsd } from '../../../core/text/money.ts'
 import { PRESETS } from '../../../plugins/providers/openai-compatible/presets.ts'
 

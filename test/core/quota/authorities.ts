@@ -1,6 +1,5 @@
-import { type CounterStorage, type Ledger, StoredAuthority } from '../../../core/quota/authority.ts'
+import { type CounterStorage, type Ledger, MemoryStorage, StoredAuthority } from '../../../core/quota/authority.ts'
 import { DatabaseStorage } from '../../../core/quota/database-storage.ts'
-import { MemoryStorage } from '../../../core/quota/memory-storage.ts'
 import { RedisStorage } from '../../../core/quota/redis-storage.ts'
 import { openStore } from '../../../core/store/database.ts'
 import { newId } from '../../../core/text/ids.ts'

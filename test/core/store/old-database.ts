@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { Pool } from 'pg'
 import { ConnectionPool } from '../../../core/store/connection-pool.ts'
-import * as accountsAndKeys from '../../../core/store/migrations/0001-accounts-and-keys.ts'
+import { MIGRATIONS } from '../../../core/store/migrate.ts'
 import { LocalConnection } from '../../../core/store/sqlite-connection.ts'
 import { sqliteDialect } from '../../../core/store/sqlite-dialect.ts'
 import { openSqliteFile } from '../../../core/store/sqlite-file.ts'
@@ -13,6 +13,10 @@ export interface OldDatabase<Tables> {
   readonly migrations: Readonly<Record<string, Migration>>
   fill(db: Kysely<Tables>): Promise<unknown>
 }
+
+/** The migrations up to this one. */
+export const migrationsTo = (last: string): Readonly<Record<string, Migration>> =>
+  Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => name <= last))
 
 /** Creates the database of a URL as an older version of the gateway did. */
 export async function makeOldDatabase<Tables>(url: string, { migrations, fill }: OldDatabase<Tables>): Promise<void> {
@@ -33,7 +37,7 @@ function dialectOf(url: string, opened: AsyncDisposableStack) {
 
 /** A database of the first version of the gateway, with one key. */
 export const FIRST_VERSION: OldDatabase<never> = {
-  migrations: { '0001-accounts-and-keys': accountsAndKeys },
+  migrations: migrationsTo('0001-accounts-and-keys'),
   fill: (db: Kysely<never>) =>
     sql`
       insert into keys (id, account_id, name, kind, digest, prefix_shown, last_four, models, created_at)

@@ -2,13 +2,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { LinkRecord } from '../../../core/sdk/api.ts'
-import * as accountsAndKeys from '../../../core/store/migrations/0001-accounts-and-keys.ts'
-import * as people from '../../../core/store/migrations/0002-people.ts'
-import * as calls from '../../../core/store/migrations/0003-calls.ts'
 import type { Schema } from '../../../core/store/schema.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
-import { makeOldDatabase } from '../../core/store/old-database.ts'
+import { makeOldDatabase, migrationsTo } from '../../core/store/old-database.ts'
 import { callRowOf } from '../../core/usage/outcome.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
@@ -32,7 +29,6 @@ const CHAIN = [
 
 /** A row from before migration 0004. */
 const { links: _, cost: __, currency: ___, price: ____, alias: _____, trace_id: ______, ...OLD_CALL } = callRowOf()
-const BEFORE_LINKS = { '0001-accounts-and-keys': accountsAndKeys, '0002-people': people, '0003-calls': calls }
 
 const namesOf = (links: readonly LinkRecord[]) => links.map(({ name }) => name)
 const sumOf = (parts: readonly { readonly ms: number }[]) => parts.reduce((sum, { ms }) => sum + ms, 0)
@@ -47,7 +43,7 @@ onEachDatabase('the time of links in the row of a call', (create) => {
     upstream.on(hello)
     const database = await create()
     await makeOldDatabase<Schema>(database, {
-      migrations: BEFORE_LINKS,
+      migrations: migrationsTo('0003-calls'),
       fill: (db) =>
         db
           .insertInto('calls')

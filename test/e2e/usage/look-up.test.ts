@@ -240,8 +240,10 @@ onEachDatabase('the look-up of a request', (create) => {
         q,
       ).to.include(id)
     }
-    const { json } = await api.get(`/requests?q=${id!.slice(-12)}`)
-    expect((json as { data: CallView[] }).data).to.have.length(1)
+    const found = async (q: string) => ((await api.get(`/requests?q=${q}`)).json as { data: CallView[] }).data.length
+    expect(await found(id!.slice(-12))).to.equal(1)
+    // What begins with req_ is the beginning.
+    expect(await found(`req_${id!.slice(-12)}`)).to.equal(0)
   })
 
   it('shows when an attempt began, and how the upstream refused it', async () => {

@@ -15,7 +15,7 @@ const MB = 1024 * 1024
 /** A minute of calls of every kind: the gateway's resources between them must not grow. */
 export const leak: Scenario = {
   name: 'leak',
-  seconds: 110,
+  seconds: 180,
   async run({ gateway, open, claude }, progress) {
     serveKinds({ open, claude })
     const client = createClient(gateway, gateway.keys.many)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { MESSAGES_WIRE } from '../../../../core/protocol/messages/errors.ts'
+import { MESSAGES_WIRE } from '../../../../core/protocol/messages/endpoint.ts'
 import { MessageStreamWriter } from '../../../../core/protocol/messages/stream.ts'
 import { type ReadStream, readMessageStream } from '../../../../core/testing/conformance/read-messages.ts'
 import type { Reply } from '../any-reply.ts'

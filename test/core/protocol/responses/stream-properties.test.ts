@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { RESPONSES_WIRE } from '../../../../core/protocol/responses/errors.ts'
-import { ResponseStreamWriter } from '../../../../core/protocol/responses/stream.ts'
+import { RESPONSES_WIRE } from '../../../../core/protocol/responses/endpoint.ts'
+import { ResponseStreamWriter } from '../../../../core/protocol/responses/reply.ts'
 import { readState } from '../../../../core/protocol/state.ts'
 import { type ReadItem, type ReadResponse, readResponseStream } from '../../../../core/testing/conformance/read-responses.ts'
 import type { Reply } from '../any-reply.ts'

@@ -1,7 +1,7 @@
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
 
 /** Users, their sessions and invitations, the audit trail, and the columns of keys that the console shows. */
-export async function up(db: Kysely<never>): Promise<void> {
+export async function createPeople(db: Kysely<never>): Promise<void> {
   await createUsers(db)
   await createLinks(db)
   await createAudit(db)
@@ -120,4 +120,9 @@ async function addTriggersOfPostgres(db: Kysely<never>): Promise<void> {
        execute function umg_tell_gateways()`,
   ]
   for (const statement of statements) await sql.raw(statement).execute(db)
+}
+
+/** When the user of a session last proved who they are. Gateways of the version before leave it null: it is then the session's beginning. */
+export async function addConfirmations({ schema }: Kysely<never>): Promise<void> {
+  await schema.alterTable('sessions').addColumn('confirmed_at', 'bigint').execute()
 }

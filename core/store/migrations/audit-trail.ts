@@ -1,6 +1,16 @@
 import { hash } from 'node:crypto'
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
 
+/** SQLite removes the line that an `INSERT OR REPLACE` takes the place of without the trigger for deletions. PostgreSQL has no such statement. */
+export async function refuseReplacements(db: Kysely<never>): Promise<void> {
+  if (db.getExecutor().adapter instanceof PostgresAdapter) return
+  await sql`
+    create trigger audit_refuses_replace before insert on audit
+    when exists (select 1 from audit where id = new.id or rowid = new.rowid)
+    begin select raise(abort, 'the audit trail is append-only'); end
+  `.execute(db)
+}
+
 /** What an entry of the audit trail says, independent of the current schema. */
 interface Content {
   readonly id: string
@@ -45,7 +55,7 @@ export function hashOfEntry(entry: Content, { position, previous }: { position: 
 const PAGE = 1000
 
 /** Chains the entries of the audit trail by hashes. Entries of gateways of the version before are in no chain. */
-export async function up(db: Kysely<Tables>): Promise<void> {
+export async function chainEntries(db: Kysely<Tables>): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter
   await db.schema.alterTable('audit').addColumn('position', 'bigint').execute()
   for (const name of ['previous', 'hash']) await db.schema.alterTable('audit').addColumn(name, 'text').execute()

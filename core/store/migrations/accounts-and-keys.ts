@@ -6,7 +6,7 @@ interface SeededTables {
 }
 
 /** Accounts, with the default account, and API keys. */
-export async function up(db: Kysely<SeededTables>): Promise<void> {
+export async function createAccountsAndKeys(db: Kysely<SeededTables>): Promise<void> {
   await db.schema
     .createTable('accounts')
     .addColumn('id', 'text', (column) => column.primaryKey())
@@ -31,4 +31,17 @@ export async function up(db: Kysely<SeededTables>): Promise<void> {
     .addColumn('revoked_at', 'bigint')
     .execute()
   await db.insertInto('accounts').values({ id: 'default', name: 'default', models: '["*"]', created_at: Date.now() }).execute()
+}
+
+/** The most keys that each account may have. */
+export async function limitKeysOfAccounts({ schema }: Kysely<never>): Promise<void> {
+  await schema
+    .alterTable('accounts')
+    .addColumn('max_keys', 'integer', (column) => column.notNull().defaultTo(100))
+    .execute()
+}
+
+/** Where routes.yaml declares an account, if it does. */
+export async function addDeclarations({ schema }: Kysely<never>): Promise<void> {
+  await schema.alterTable('accounts').addColumn('declared_at', 'text').execute()
 }

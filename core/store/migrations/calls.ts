@@ -1,7 +1,7 @@
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
 
 /** Calls, and their usage totals. */
-export async function up(db: Kysely<never>): Promise<void> {
+export async function createCallsAndUsage(db: Kysely<never>): Promise<void> {
   const postgres = db.getExecutor().adapter instanceof PostgresAdapter
   await createCalls(db, postgres)
   await createUsage(db, postgres)
@@ -82,4 +82,43 @@ async function countKeyChanges(db: Kysely<never>): Promise<void> {
   await sql`insert into key_changes values (0)`.execute(db)
   for (const [name, change] of Object.entries(changes))
     await sql.raw(`create trigger ${name} after ${change} begin update key_changes set count = count + 1; end`).execute(db)
+}
+
+/** The time that each link of the chain took of a call; unknown for earlier calls. */
+export async function addLinks({ schema }: Kysely<never>): Promise<void> {
+  await schema
+    .alterTable('calls')
+    .addColumn('links', 'text', (column) => column.notNull().defaultTo('[]'))
+    .execute()
+}
+
+/** What calls cost. Gateways of the version before go on writing rows: they leave the cost unknown. */
+export async function addCosts({ schema }: Kysely<never>): Promise<void> {
+  // One by one: SQLite adds one column a statement.
+  await schema.alterTable('calls').addColumn('cost', 'bigint').execute()
+  await schema.alterTable('calls').addColumn('currency', 'text').execute()
+  await schema.alterTable('calls').addColumn('price', 'text').execute()
+  for (const column of ['cost', 'priced'])
+    await schema
+      .alterTable('usage')
+      .addColumn(column, 'bigint', (definition) => definition.notNull().defaultTo(0))
+      .execute()
+}
+
+/** The trace of a call, if calls are traced. */
+export async function addTraces({ schema }: Kysely<never>): Promise<void> {
+  await schema.alterTable('calls').addColumn('trace_id', 'text').execute()
+}
+
+/** The name by which a client asked for a model, where it is an alias. Gateways of the version before leave it null. */
+export async function addAliases({ schema }: Kysely<never>): Promise<void> {
+  await schema.alterTable('calls').addColumn('alias', 'text').execute()
+}
+
+/**
+ * The last four characters of the ids of failed calls. Only of these: a failure is what is looked up by what was shown of its id, and an
+ * index of the ends of all ids, which have no order, doubles the cost of a row.
+ */
+export async function indexEndsOfFailedCalls(db: Kysely<never>): Promise<void> {
+  await sql`create index failed_calls_by_end on calls (substr(id, 33)) where fault is not null`.execute(db)
 }

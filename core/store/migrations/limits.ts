@@ -1,7 +1,17 @@
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
 
+/** Limits and budgets of all gateways on this database: their counters, with the leases of processes. */
+export async function createCounters({ schema }: Kysely<never>): Promise<void> {
+  await schema
+    .createTable('quota_counters')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('expires_at', 'bigint', (column) => column.notNull())
+    .execute()
+}
+
 /** Budgets of accounts and keys, the thresholds that they have reached, and messages to webhooks that are not delivered yet. */
-export async function up(db: Kysely<never>): Promise<void> {
+export async function createBudgets(db: Kysely<never>): Promise<void> {
   const { schema } = db
   for (const table of ['accounts', 'keys'])
     await schema
