@@ -2,11 +2,31 @@ import type { GatewayError } from '../../errors.ts'
 import type { ClientProtocol, ClientWire } from '../client-protocol.ts'
 import type { ModelEndpoint } from '../format.ts'
 import { checkOf } from '../validation.ts'
-import { NAMES, SAME } from './names.ts'
-import { cleaned, countReply, messagesReply, SUSPICIOUS } from './native.ts'
+import { SUSPICIOUS, cleaned, countReply, messagesReply } from './native.ts'
 import { toMessage } from './reply.ts'
 import { toChat, toChatBytes } from './request.ts'
-import { frameOf, MessageStreamWriter } from './stream.ts'
+import { MessageStreamWriter, frameOf } from './stream.ts'
+
+/** Parameters of chat completions that have the same value in the Messages API, by their names there. */
+const SAME: Readonly<Record<string, string>> = {
+  model: 'model',
+  stream: 'stream',
+  temperature: 'temperature',
+  top_p: 'top_p',
+  top_k: 'top_k',
+  max_tokens: 'max_tokens',
+  max_completion_tokens: 'max_tokens',
+}
+
+/** The other parameters that a translated request can have. */
+const NAMES: Readonly<Record<string, string>> = {
+  max_completion_tokens: 'max_tokens',
+  stop: 'stop_sequences',
+  reasoning_effort: 'thinking',
+  response_format: 'output_config.format',
+  parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
+  user: 'metadata.user_id',
+}
 
 /** Anthropic's type of an error by its status ("Errors", platform.claude.com). Other client errors are `invalid_request_error`. */
 const TYPES: ReadonlyMap<number, string> = new Map([
