@@ -2,10 +2,10 @@ import type { GatewayError } from '../../errors.ts'
 import type { ClientProtocol, ClientWire } from '../client-protocol.ts'
 import type { ModelEndpoint } from '../format.ts'
 import { checkOf } from '../validation.ts'
-import { SUSPICIOUS, cleaned, countReply, messagesReply } from './native.ts'
+import { cleaned, countReply, messagesReply, SUSPICIOUS } from './native.ts'
 import { toMessage } from './reply.ts'
 import { toChat, toChatBytes } from './request.ts'
-import { MessageStreamWriter, frameOf } from './stream.ts'
+import { frameOf, MessageStreamWriter } from './stream.ts'
 
 /** Parameters of chat completions that have the same value in the Messages API, by their names there. */
 const SAME: Readonly<Record<string, string>> = {

@@ -22,8 +22,8 @@ export interface Conversation {
 /** The model and the API of a request. */
 export interface Target {
   readonly facts: ModelFacts
-  /** Of an API that takes ids of function calls: the Gemini API does, Vertex AI does not. */
-  readonly callIds?: true
+  /** Whether the API takes ids of function calls: the Gemini API does, Vertex AI does not. */
+  readonly callIds: boolean
   /** The addresses that Google may read beside public ones. */
   readonly addresses: Addresses
 }

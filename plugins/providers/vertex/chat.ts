@@ -5,7 +5,7 @@ import { createTranslator as createClaudeTranslator } from '../anthropic/stream.
 import type { Addresses } from '../gemini/addresses.ts'
 import { generateMethod, toGenerateRequest } from '../gemini/request.ts'
 import { createTranslator as createGeminiTranslator } from '../gemini/stream.ts'
-import type { VertexModel } from './address.ts'
+import { isClaude, type VertexModel } from './address.ts'
 import { CLAUDE_VERSION } from './messages.ts'
 import { claudeFacts, type FactsTable, geminiFacts } from './models.ts'
 
@@ -41,7 +41,7 @@ export const chatRequest = defineCallFunction(import.meta.url, 'chatRequest', (c
 /** Translates a chat completion request to its publisher's. Throws `GatewayError` (400) for parameters that the model cannot honour. */
 export function toChatRequest(call: Call, { model: { publisher, name }, own, addresses }: Target): ModelRequest {
   if (publisher === 'google') {
-    const target = { facts: geminiFacts(name, own), addresses }
+    const target = { facts: geminiFacts(name, own), callIds: false, addresses }
     return { method: generateMethod(call), ...toGenerateRequest(call.body, target) }
   }
   // Anthropic, and Claude's replies, write the date after a dash.
@@ -52,8 +52,8 @@ export function toChatRequest(call: Call, { model: { publisher, name }, own, add
   return { method, request: { anthropic_version: CLAUDE_VERSION, ...rest }, dropped }
 }
 
-/** Translates a reply to a chat completion request: a Claude's, or a Gemini's. */
-export function createTranslator(call: Call, isClaude: boolean): Translator {
-  if (!isClaude) return createGeminiTranslator(call)
+/** Translates a model's reply to a chat completion request. */
+export function createTranslator(call: Call, model: string): Translator {
+  if (!isClaude(model)) return createGeminiTranslator(call)
   return asksForJsonObject(call) ? onlyJsonObject(createClaudeTranslator()) : createClaudeTranslator()
 }

@@ -108,7 +108,7 @@ function create(
       messages: claudeOperation(messagesRequest),
       'messages.count_tokens': claudeOperation(countRequest),
     },
-    translator: (call, { model }) => createTranslator(call, isClaude(model)),
+    translator: (call, { model }) => createTranslator(call, model),
     error: (reply) => toRefusal(reply, project),
     async models(signal) {
       const headers = await google.headers()
