@@ -1,6 +1,6 @@
 import { getPriority, setPriority } from 'node:os'
 
-const LOWER_BY = 7
+const LOWER_BY = 10
 const LOWEST = 19
 
 /**
