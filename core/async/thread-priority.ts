@@ -1,5 +1,6 @@
 import { getPriority, setPriority } from 'node:os'
 
+/** A busy thread then gets a tenth of what one of normal priority gets (sched(7)). */
 const LOWER_BY = 10
 const LOWEST = 19
 

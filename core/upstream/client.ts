@@ -1,3 +1,4 @@
+/// <reference path="./undici.d.ts" />
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { SecureContext } from 'node:tls'

@@ -1,3 +1,4 @@
+/// <reference path="./undici.d.ts" />
 import type { Dispatcher } from 'undici'
 import api from 'undici/lib/api/index.js'
 import Agent from 'undici/lib/dispatcher/agent.js'

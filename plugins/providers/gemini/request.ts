@@ -20,6 +20,7 @@ import { toReasoning } from './reasoning.ts'
 import { isForced, type Toolset, toToolset } from './tools.ts'
 import type { GenerateRequest, GenerationConfig } from './wire.ts'
 
+/** The keywords of JSON Schema that Google enforces. */
 const KEPT = new Set([
   ...['$id', '$anchor', 'type', 'format', 'title', 'enum', 'minItems', 'maxItems'],
   ...['minimum', 'maximum', 'required', 'propertyOrdering'],

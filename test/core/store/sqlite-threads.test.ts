@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { readdir, readFile, rename } from 'node:fs/promises'
-import { getPriority } from 'node:os'
+import { rename } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import { mock } from 'node:test'
@@ -11,6 +10,7 @@ import { sql } from 'kysely'
 import type { Store } from '../../../core/store/database.ts'
 import { storageError } from '../../../core/store/unavailable.ts'
 import { onSqlite } from '../../support/databases.ts'
+import { loweredThreads } from '../../support/thread-priorities.ts'
 import { child } from './child.ts'
 import { KEY, storesIn } from './stores.ts'
 
@@ -165,19 +165,11 @@ onSqlite('the threads of a database file', (database) => {
 
   it('leave the processor to calls while they write', async function () {
     if (process.platform !== 'linux') this.skip()
-    /** The nice values of this process's threads: the 19th field, or the 17th after the name in brackets (proc_pid_stat(5)). */
-    const priorities = async () => {
-      const stats = await Promise.all(
-        (await readdir('/proc/self/task')).map((id) => readFile(`/proc/self/task/${id}/stat`, 'utf8')),
-      )
-      return stats.map((stat) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]))
-    }
-    const lowered = async () => (await priorities()).filter((nice) => nice === Math.min(getPriority() + 7, 19)).length
-    const before = await lowered()
+    const before = await loweredThreads()
     await ids()
-    expect(await lowered()).to.equal(before)
+    expect(await loweredThreads()).to.equal(before)
     await insert(store.db, 1).execute()
-    expect(await lowered()).to.equal(before + 1)
+    expect(await loweredThreads()).to.equal(before + 1)
   })
 
   it('let at most two long reads run at a time', async () => {

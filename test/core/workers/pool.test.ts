@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
 import { createWorkers, type Workers } from '../../../core/workers/pool.ts'
 import { fakeCall } from '../../support/fake-call.ts'
+import { loweredThreads } from '../../support/thread-priorities.ts'
 
 const TASKS = `
 import { defineCallFunction, GatewayError, Secret } from 'unified-model-gateway/plugin'
@@ -57,6 +58,15 @@ describe('the worker threads', () => {
     }
     return { passed, open }
   }
+
+  it('leave the processor to small calls while they work on large bodies', async function () {
+    if (process.platform !== 'linux') this.skip()
+    const before = await loweredThreads()
+    await run('double', { number: 1 })
+    expect(await loweredThreads()).to.equal(before)
+    await workers.scan(Buffer.from('{}'))
+    expect(await loweredThreads()).to.equal(before + 1)
+  })
 
   it('run a function of a TypeScript file that lies outside the installation', async () => {
     expect(await run('double', { number: 21 })).to.equal(42)
