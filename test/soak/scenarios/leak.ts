@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bodyOf, type Client, createClient } from '../client.ts'
 import { growth, idleResources, type ProcessResources } from '../resources.ts'
-import { atMost, exactly, type Scenario } from '../scenario.ts'
+import { atMost, exactly, type Scenario, within } from '../scenario.ts'
 import { type Kind, kindOf, serveKinds } from './call-mix.ts'
 
 const PER_SECOND = 200
@@ -31,16 +31,13 @@ export const leak: Scenario = {
     return [
       exactly(0, `calls of ${(WARM_UP_ROUNDS + ROUNDS) * SECONDS_A_ROUND * PER_SECOND} that ended unlike their kind`, unexpected),
       atMost(1, 'MB a minute', 'growth of memory', slope(measurements) / MB),
-      // Fewer are no leak: threads of the database end when they are idle.
-      atMost(
+      within(
         2,
-        'more',
         'descriptors',
         drift(measurements, ({ resources, clients }) => resources.descriptors - clients),
       ),
-      atMost(
+      within(
         2,
-        'more',
         'timers and requests',
         drift(measurements, ({ resources }) => resources.handles.filter(isNoSocket).length),
       ),
