@@ -4,7 +4,7 @@
  */
 
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -52,13 +52,31 @@ async function resources(): Promise<ProcessResources> {
     await turn()
   }
   const { external, arrayBuffers } = process.memoryUsage()
+  const descriptors = openDescriptors()
   return {
     heap: heapOfData(),
     external,
     arrayBuffers,
-    descriptors: readdirSync('/proc/self/fd').length,
+    descriptors: descriptors.filter((target) => !OF_EVENT_LOOP.test(target)).length,
+    eventLoops: descriptors.filter((target) => target === EVENT_POLL).length,
     handles: process.getActiveResourcesInfo(),
   }
+}
+
+const EVENT_POLL = 'anon_inode:[eventpoll]'
+/** libuv opens these with each event loop, so with each thread: threads start with the load, and end when they are idle. */
+const OF_EVENT_LOOP = /^(anon_inode:\[(eventpoll|eventfd|io_uring)\]|pipe:)/
+
+/** What the descriptors refer to: `socket:[123]`, the path of a file. */
+function openDescriptors(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`)
+    } catch {
+      // The descriptor by which the folder was read.
+      return []
+    }
+  })
 }
 
 /** The heap without the code spaces: V8 compiles as long as a program runs. */

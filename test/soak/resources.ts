@@ -9,8 +9,10 @@ export interface ProcessResources {
   readonly external: number
   /** Bytes of Buffers and of data that sockets have not written yet. */
   readonly arrayBuffers: number
-  /** Open file descriptors. */
+  /** Open file descriptors, without those of event loops. */
   readonly descriptors: number
+  /** Event loops: one, and one for each thread. */
+  readonly eventLoops: number
   /** The kinds of handles that keep the event loop alive: `Timeout`, `TCPSocketWrap` … */
   readonly handles: readonly string[]
 }
@@ -27,6 +29,7 @@ export function total(processes: readonly ProcessResources[]): ProcessResources 
     external: sum(({ external }) => external),
     arrayBuffers: sum(({ arrayBuffers }) => arrayBuffers),
     descriptors: sum(({ descriptors }) => descriptors),
+    eventLoops: sum(({ eventLoops }) => eventLoops),
     handles: processes.flatMap(({ handles }) => handles),
   }
 }

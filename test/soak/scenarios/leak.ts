@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { bodyOf, type Client, createClient } from '../client.ts'
 import { growth, idleResources, type ProcessResources } from '../resources.ts'
@@ -35,6 +36,12 @@ export const leak: Scenario = {
         2,
         'descriptors',
         drift(measurements, ({ resources, clients }) => resources.descriptors - clients),
+      ),
+      atMost(
+        gateway.pids.length * availableParallelism(),
+        '',
+        'threads more than at the beginning',
+        drift(measurements, ({ resources }) => resources.eventLoops),
       ),
       within(
         2,
