@@ -94,12 +94,11 @@ describeInBrowser('each list of the console', (open) => {
       expect(await page.evaluate(LARGEST_FILTER), 'a filter').to.be.at.most(Math.max(340, window.width - 32))
       expect(await clippedControls(page), `not in a window of ${window.width}`).to.deep.equal([])
     }
-    expect(await accessibilityViolations(page, 'all'), 'on a phone').to.deep.equal([])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await accessibilityViolations(page, 'all'), 'dark, on a phone').to.deep.equal([])
     await page.setViewportSize(WINDOWS[0]!)
     await page.emulateMedia({ colorScheme: 'light' })
     expect(await accessibilityViolations(page, 'all'), 'light').to.deep.equal([])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    expect(await accessibilityViolations(page, 'colors'), 'dark').to.deep.equal([])
   }
 
   for (const { who, path, shows } of EMPTY)
@@ -167,14 +166,15 @@ describeInBrowser('each list of the console', (open) => {
         await page.getByText(`Times are those of ${timezoneId}.`).waitFor()
         const chart = page.getByRole('img', { name: /^Requests per day/ })
         const { x, y, width, height } = (await chart.boundingBox())!
-        await page.mouse.move(x + width - 30, y + height / 2)
         const today = new Date().toLocaleDateString('en', {
           weekday: 'short',
           month: 'short',
           day: 'numeric',
           timeZone: timezoneId,
         })
-        await chart.getByText(today, { exact: true }).waitFor()
+        // Usage that arrives draws the chart anew, and closes what a movement has opened.
+        for (let step = 0; !(await chart.getByText(today, { exact: true }).isVisible()); step = 1 - step)
+          await page.mouse.move(x + width - 30 - step, y + height / 2)
         expect(await page.getByRole('link', { name: 'CSV' }).getAttribute('href')).to.include(
           `time_zone=${encodeURIComponent(timezoneId)}`,
         )

@@ -1,23 +1,31 @@
 import { visit, type YAMLError } from 'yaml'
-import { type ConfigFile, MAX_ALIASES, type Problem } from '../file/config-file.ts'
+import { type ConfigFile, MAX_ALIASES, type Problem, type Span } from '../file/config-file.ts'
 
 /** Checks the YAML itself. `readable`: whether the values can be read, and checked, in spite of the problems. */
 export function checkSyntax(file: ConfigFile): { readonly problems: readonly Problem[]; readonly readable: boolean } {
   const errors: readonly YAMLError[] = [...file.document.errors, ...file.document.warnings]
   const aliases = checkAliases(file)
+  const found: readonly Found[] = [
+    ...errors.map((error) => ({ at: error.pos, problem: unclosed(file, error) ?? toProblem(error) })),
+    ...file.duplicates.map((at) => ({ at, problem: { span: at, message: DUPLICATE } })),
+  ]
   return {
-    problems: [
-      ...unquotedReferences(file),
-      ...firstOfEachLine(file, errors).map((error) => unclosed(file, error) ?? toProblem(error)),
-      ...aliases,
-    ],
-    readable: aliases.length === 0 && errors.every(({ code }) => code === 'DUPLICATE_KEY'),
+    problems: [...unquotedReferences(file), ...firstOfEachLine(file, found), ...aliases],
+    readable: aliases.length === 0 && errors.length === 0,
   }
 }
 
-/** One mistake often causes several parser errors on its line: only the first of them is useful. */
-function firstOfEachLine(file: ConfigFile, errors: readonly YAMLError[]): readonly YAMLError[] {
-  const lines = new Map(errors.toReversed().map((error) => [file.position(error.pos).line, error]))
+const DUPLICATE = 'duplicate key: this map already has it; remove one of the two'
+
+/** A problem, and the place where it was noticed. */
+interface Found {
+  readonly at: Span
+  readonly problem: Problem
+}
+
+/** One mistake often causes several errors on its line: only the first of them is useful. */
+function firstOfEachLine(file: ConfigFile, found: readonly Found[]): readonly Problem[] {
+  const lines = new Map(found.toReversed().map(({ at, problem }) => [file.position(at).line, problem]))
   return [...lines.values()]
 }
 
@@ -42,7 +50,6 @@ function unclosed({ document, text }: ConfigFile, { pos, message }: YAMLError): 
 }
 
 function toProblem({ code, pos, message }: YAMLError): Problem {
-  if (code === 'DUPLICATE_KEY') return { span: pos, message: 'duplicate key: this map already has it; remove one of the two' }
   if (code === 'MULTIPLE_DOCS')
     return { span: pos, message: 'the file must be one YAML document; remove this line, or one of the documents around it' }
   return { span: pos, message: `not valid YAML: ${message}` }

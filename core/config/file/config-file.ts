@@ -9,6 +9,7 @@ import {
   type Pair,
   parseDocument,
   type Scalar,
+  visit,
   type YAMLSeq,
 } from 'yaml'
 import type { Position } from '../../text/diagnostic.ts'
@@ -40,6 +41,8 @@ export class ConfigFile {
   readonly text: string
   /** Equal keys of a map are one: their maps and lists are joined, and of other values the last one counts. */
   readonly document: Document.Parsed
+  /** Keys that their map already has. */
+  readonly duplicates: readonly Span[]
   /** References inside `{ }` and `[ ]` without quotes. */
   readonly unquoted: readonly Span[]
   readonly #lines: LineCounter
@@ -50,6 +53,7 @@ export class ConfigFile {
     this.name = name
     this.text = text
     const { document, lines, unquoted } = parse(text)
+    this.duplicates = duplicatesIn(document)
     joinEqualKeys(document.contents)
     this.document = document
     this.unquoted = unquoted
@@ -135,8 +139,17 @@ export class ConfigFile {
   }
 }
 
-/** How routes.yaml is parsed. */
-export const YAML_OPTIONS = { version: '1.2', stringKeys: true, prettyErrors: false, logLevel: 'error' } as const
+/**
+ * How routes.yaml is parsed. `uniqueKeys`: the parser would compare each key with all before it, which takes seconds for a map of ten
+ * thousand; `ConfigFile.duplicates` has those that are not unique.
+ */
+export const YAML_OPTIONS = {
+  version: '1.2',
+  stringKeys: true,
+  uniqueKeys: false,
+  prettyErrors: false,
+  logLevel: 'error',
+} as const
 
 /**
  * Parses the text. A reference without quotes inside `{ }` or `[ ]` breaks the YAML after it: such references are replaced by
@@ -162,6 +175,21 @@ function referenceAt(text: string, start: number): Span {
 
 const withPlaceholders = (text: string, spans: readonly Span[]): string =>
   spans.reduce((masked, [start, end]) => masked.slice(0, start) + '_'.repeat(end - start) + masked.slice(end), text)
+
+function duplicatesIn(document: Document.Parsed): readonly Span[] {
+  const duplicates: Span[] = []
+  visit(document, {
+    Map(_, { items }) {
+      const names = new Set<string>()
+      for (const { key } of items as Pair<Scalar, Node>[]) {
+        const name = String(key.value)
+        if (names.has(name)) duplicates.push(spanOf(key) ?? [key.range![0], key.range![0]])
+        names.add(name)
+      }
+    },
+  })
+  return duplicates
+}
 
 /** Joins what equal keys hold. Else all that only the first of them holds would be reported as missing. */
 function joinEqualKeys(node: unknown): void {

@@ -45,7 +45,8 @@ interface Edit {
 class Formatter {
   readonly #text: string
   readonly #lines = new LineCounter()
-  readonly #edits: Edit[] = []
+  /** By line, from 0. Each is within its line. */
+  readonly #edits = new Map<number, Edit[]>()
   /** By line, from 0: the levels around its entry, the innermost last. A line without an entry goes on with the one before. */
   readonly #levels = new Map<number, readonly Level[]>()
   /** Lines of texts that take several: only their indentation may change. */
@@ -83,8 +84,7 @@ class Formatter {
   #contentOf(index: number, source: string, old: number): string {
     if (this.#verbatim.has(index)) return source.slice(old)
     const start = this.#text.length === 0 ? 0 : this.#lines.lineStarts[index]!
-    const inside = this.#edits.filter((edit) => edit.start >= start && edit.end <= start + source.length)
-    return inside
+    return (this.#edits.get(index) ?? [])
       .sort((a, b) => b.start - a.start)
       .reduce((line, edit) => line.slice(0, edit.start - start) + edit.text + line.slice(edit.end - start), source)
       .trim()
@@ -102,6 +102,13 @@ class Formatter {
     return this.#lines.linePos(offset).line - 1
   }
 
+  #edit(edit: Edit): void {
+    const line = this.#lineOf(edit.start)
+    const edits = this.#edits.get(line)
+    if (edits === undefined) this.#edits.set(line, [edit])
+    else edits.push(edit)
+  }
+
   #visit(token: CST.Token, around: readonly Level[], column: number): void {
     if (token.type === 'block-map' || token.type === 'block-seq') {
       const levels = [...around, { old: this.#lines.linePos(firstOf(token)).col - 1, new: column }]
@@ -109,7 +116,7 @@ class Formatter {
     } else if (token.type === 'flow-collection') {
       const end = endOf(token)
       const inline = this.#lineOf(token.offset) === this.#lineOf(end) ? inOneLine(token) : undefined
-      if (inline !== undefined) this.#edits.push({ start: token.offset, end, text: inline })
+      if (inline !== undefined) this.#edit({ start: token.offset, end, text: inline })
     } else if ('source' in token) {
       const from = this.#lineOf(token.offset)
       const to = this.#lineOf(Math.max(token.offset, token.offset + token.source.length - 1))
@@ -137,7 +144,7 @@ class Formatter {
       const before = tokens[index - 1]?.type
       const isLast = index === tokens.length - 1
       if (type === 'space' && isLast && value && (before === 'seq-item-ind' || before === 'map-value-ind'))
-        this.#edits.push({ start: offset, end: offset + source.length, text: ' ' })
+        this.#edit({ start: offset, end: offset + source.length, text: ' ' })
     }
   }
 }
