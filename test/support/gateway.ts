@@ -89,7 +89,10 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     await writeFile(join(folder, name), text)
   }
   const { database } = options
-  if (database === undefined) await writeFile(join(folder, 'gateway.db'), await (emptyDatabase ??= createEmptyDatabase()))
+  if (database === undefined) {
+    emptyDatabase ??= createEmptyDatabase()
+    await writeFile(join(folder, 'gateway.db'), await emptyDatabase)
+  }
   const store = await openStore(database ?? `sqlite:${join(folder, 'gateway.db')}`, { threads: database !== undefined })
   const log = new Log()
   const gateway = await startGateway({
