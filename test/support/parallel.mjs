@@ -2,4 +2,4 @@
 import { availableParallelism } from 'node:os'
 
 // Tests wait for processes that they have started. More than eight gain nothing: the longest file takes as long.
-export default { parallel: true, jobs: Math.min(8, availableParallelism() + 1) }
+export default { parallel: true, jobs: Math.min(8, availableParallelism() + 2) }
