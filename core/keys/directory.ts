@@ -1,8 +1,10 @@
+import { BoundedMap } from '../async/bounded-map.ts'
+import { withTimeout } from '../async/timeout.ts'
 import type { Config, DeclaredAccount, DeclaredKey } from '../config/config.ts'
+import { GatewayError } from '../errors.ts'
 import type { Principal } from '../sdk/api.ts'
 import { digestOf } from '../text/ids.ts'
 import { kindOf } from './format.ts'
-import { LookUps } from './look-ups.ts'
 import { type AccountHolder, declaredHolder, type KeyHolder, principalOf } from './principal.ts'
 import type { KeySource } from './source.ts'
 
@@ -82,5 +84,118 @@ export class KeyDirectory {
       this.#principals.set(holder, principal)
     }
     return principal
+  }
+}
+
+/**
+ * The source reports changes. If it does not, for example behind a pooler that drops notifications, cached entries are looked up again
+ * after this time. Milliseconds.
+ */
+const FRESH_MS = 10_000
+
+/** The longest wait of a call whose entry was known before the last change. Milliseconds. */
+const STALE_LOOK_UP_MS = 80
+
+/** The most cached entries, of known and of unknown names each. */
+const MOST_KNOWN = 10_000
+const MOST_UNKNOWN = 1_000
+
+/** What was looked up since the last change. A look-up that ends after a change writes into the discarded cache. */
+interface Cache<Found> {
+  readonly known: Map<string, { readonly found: Found; foundAt: number }>
+  /** Unknown names, by the time of their look-up. Separate from known ones, so that guessed keys cannot evict them. */
+  readonly unknown: Map<string, number>
+  readonly running: Map<string, Promise<Found | undefined>>
+  /** What was known before the last change: used if the source fails. */
+  readonly stale: Map<string, Found>
+}
+
+function emptyCache<Found>(stale: Map<string, Found> = new BoundedMap(MOST_KNOWN)): Cache<Found> {
+  return { known: new BoundedMap(MOST_KNOWN), unknown: new BoundedMap(MOST_UNKNOWN), running: new Map(), stale }
+}
+
+/** A cache in front of a source that may fail: what is in use stays valid without the source. */
+class LookUps<Found> {
+  readonly #find: (name: string) => Promise<Found | undefined>
+  #cache = emptyCache<Found>()
+
+  /** `find`: asks the source, which limits how long that takes. */
+  constructor(find: (name: string) => Promise<Found | undefined>) {
+    this.#find = find
+  }
+
+  /** Whether a name is cached. */
+  has(name: string): boolean {
+    return this.#cache.known.has(name)
+  }
+
+  /** Throws `storage_unavailable` if the name must be looked up and the source fails. */
+  async get(name: string): Promise<Found | undefined> {
+    const cache = this.#cache
+    const found = await this.#cached(name)
+    // The result of a look-up that a change has overtaken is in no cache: it would be missing when the source fails.
+    return cache === this.#cache ? found : this.#cached(name)
+  }
+
+  /** All must be looked up again. `isChanged`: whether an entry is not used even if the source fails. */
+  invalidate(isChanged: (found: Found) => boolean): void {
+    const { known, stale } = this.#cache
+    for (const [name, { found }] of known) stale.set(name, found)
+    for (const [name, found] of stale) if (isChanged(found)) stale.delete(name)
+    this.#cache = emptyCache(stale)
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#cache = emptyCache()
+  }
+
+  async #cached(name: string): Promise<Found | undefined> {
+    const cache = this.#cache
+    const now = Date.now()
+    const known = cache.known.get(name)
+    if (known !== undefined) {
+      if (known.foundAt <= now - FRESH_MS) this.#refresh(cache, name)
+      return known.found
+    }
+    const refusedAt = cache.unknown.get(name)
+    if (refusedAt !== undefined && refusedAt > now - FRESH_MS) return undefined
+    try {
+      const lookUp = this.#lookUpOnce(cache, name)
+      return await (cache.stale.has(name) ? withTimeout(STALE_LOOK_UP_MS, lookUp) : lookUp)
+    } catch (cause) {
+      const found = cache.stale.get(name)
+      if (found === undefined) throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
+      // Later calls need not wait for the source to fail again; a look-up that ends late replaces this entry.
+      cache.known.set(name, { found, foundAt: now })
+      return found
+    }
+  }
+
+  /** Looks up again, after the call that found the entry outdated. If the source fails, the cached entry stays in use. */
+  #refresh(cache: Cache<Found>, name: string): void {
+    cache.known.get(name)!.foundAt = Date.now()
+    this.#lookUpOnce(cache, name).catch(() => undefined)
+  }
+
+  /** Concurrent calls share one look-up. */
+  #lookUpOnce(cache: Cache<Found>, name: string): Promise<Found | undefined> {
+    const running = cache.running.get(name) ?? this.#lookUp(cache, name)
+    cache.running.set(name, running)
+    return running
+  }
+
+  async #lookUp({ known, unknown, running, stale }: Cache<Found>, name: string): Promise<Found | undefined> {
+    try {
+      const found = await this.#find(name)
+      stale.delete(name)
+      if (found === undefined) {
+        known.delete(name)
+        unknown.set(name, Date.now())
+      } else known.set(name, { found, foundAt: Date.now() })
+      return found
+    } finally {
+      running.delete(name)
+    }
   }
 }
