@@ -89,6 +89,9 @@ const REQUIREMENTS = {
 /** One of what some tests need. */
 export type RequirementName = keyof typeof REQUIREMENTS
 
+/** What to do about each of them where it is missing. */
+export const remedies = (): readonly string[] => Object.values(REQUIREMENTS).map(({ missing }) => missing)
+
 const found = new Map<RequirementName, string | undefined>()
 
 /** Where it is; undefined where it is not here. */

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { type TemporaryFolder, temporaryFolder } from '../core/config/temporary-folder.ts'
 import { COMMAND_VARIABLE, SOURCES } from './command.ts'
+import { remedies } from './requirements.ts'
+import { readText } from './sources.ts'
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
 const SUPPORT = JSON.stringify(import.meta.resolve('./requirements.ts'))
@@ -62,6 +64,12 @@ describe('a run of the tests', () => {
         .and.to.not.include('Skipped')
       expect(code).to.equal(0)
     })
+  })
+
+  it('finds in CI what its tests need, since .ci/run installs it', () => {
+    const named = remedies().flatMap((remedy) => /^(?:no|set) ([\w-]+)/.exec(remedy)?.[1] ?? [])
+    expect(named).to.include.members(['UMG_TEST_POSTGRES', 'nginx'])
+    expect(named.filter((name) => !readText('.ci/run').includes(name))).to.deep.equal([])
   })
 
   it('ends by itself if a fixture cannot be started: what was opened for it is closed, and other suites run', async () => {
