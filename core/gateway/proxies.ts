@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { FileTexts } from '../config/file/files-read.ts'
+import { RememberedKeys } from '../keys/remembered-keys.ts'
 import type { Log } from '../observe/log.ts'
 import type { TotalMetrics } from '../observe/total-metrics.ts'
 import type { QuotaAuthority } from '../quota/authority.ts'
@@ -25,6 +26,7 @@ export interface ProxiesOptions {
 export class Proxies {
   readonly #options: ProxiesOptions
   readonly #channels = new Set<Channel<ProxyMessages>>()
+  readonly #keys: RememberedKeys
   readonly #stopWatching: () => void
   readonly #join: (channel: Channel<ProxyMessages>) => Promise<void>
 
@@ -32,6 +34,8 @@ export class Proxies {
   constructor(options: ProxiesOptions, join: (channel: Channel<ProxyMessages>) => Promise<void>) {
     this.#options = options
     this.#join = join
+    // Before the proxies, it learns of a change: they ask again at once.
+    this.#keys = new RememberedKeys(options.control.keys)
     this.#stopWatching = options.control.keys.watch({
       changed: (id) => this.#tell((channel) => channel.call('keysChanged', id ?? null)),
       lost: () => this.#tell((channel) => channel.call('keysLost')),
@@ -43,8 +47,8 @@ export class Proxies {
     const { authority, keys, recorder } = this.#options.control
     const places = new PlacesInUse(authority)
     const messages: ControlMessages = {
-      findKey: async (digest) => (await keys.find(digest)) ?? null,
-      findAccount: async (id) => (await keys.findAccount(id)) ?? null,
+      findKey: async (digest) => (await this.#keys.find(digest)) ?? null,
+      findAccount: async (id) => (await this.#keys.findAccount(id)) ?? null,
       renewLeases: (holder, requests) => places.renew(holder, requests),
       report(calls, keyIds) {
         for (const call of calls) recorder.record(call)
@@ -110,6 +114,7 @@ export class Proxies {
 
   close(): void {
     this.#stopWatching()
+    this.#keys.close()
     for (const channel of this.#channels) channel.close()
   }
 

@@ -31,12 +31,17 @@ class MemoryControl implements ControlPlane {
     written: async () => undefined,
   }
   readonly #watchers = new Set<KeyWatcher>()
+  /** Whether its database fails. */
+  fails = false
   readonly keys = {
     find: async (digest: string) => {
-      if (digest === 'broken') throw new Error('no database')
+      if (this.fails || digest === 'broken') throw new Error('no database')
       return digest === 'known' ? HOLDER : undefined
     },
-    findAccount: async (id: string) => (id === 'acme' ? HOLDER.account : undefined),
+    findAccount: async (id: string) => {
+      if (this.fails) throw new Error('no database')
+      return id === 'acme' ? HOLDER.account : undefined
+    },
     used: (keyId: string) => void this.used.push(keyId),
     watch: (watcher: KeyWatcher) => {
       this.#watchers.add(watcher)
@@ -50,6 +55,10 @@ class MemoryControl implements ControlPlane {
 
   change(id?: string): void {
     for (const { changed } of this.#watchers) changed(id)
+  }
+
+  lose(): void {
+    for (const { lost } of this.#watchers) lost()
   }
 }
 
@@ -188,5 +197,40 @@ describe('the control plane by messages', () => {
     expect((await far.authority.renew('another process', [request]))[0]).to.include({ granted: false, remaining: 0 })
     await close()
     expect((await far.authority.renew('another process', [request]))[0]).to.include({ granted: true, held: 2 })
+  })
+
+  describe('while the database fails', () => {
+    let transport: Transport | undefined
+    const isFound = () => transport!.near.keys.find('known').then(Boolean, () => false)
+
+    beforeEach(async () => {
+      transport = await byMessages()
+      await transport.near.keys.find('known')
+      await transport.near.keys.findAccount('acme')
+      transport.far.fails = true
+    })
+    afterEach(() => transport?.close())
+
+    it('finds the keys and accounts that a process has found before, for every process', async () => {
+      expect(await transport!.near.keys.find('known')).to.deep.equal(HOLDER)
+      expect(await transport!.near.keys.findAccount('acme')).to.deep.equal(HOLDER.account)
+      expect(await transport!.near.keys.find('unknown').catch(({ message }) => message)).to.equal('no database')
+    })
+
+    for (const [what, id] of [
+      ['a key', 'key_1'],
+      ['an account', 'acme'],
+    ] as const)
+      it(`does not find what has changed: ${what}`, async () => {
+        transport!.far.change()
+        expect(await isFound()).to.equal(true)
+        transport!.far.change(id)
+        expect(await isFound()).to.equal(false)
+      })
+
+    it('finds nothing once changes could not be seen for too long', async () => {
+      transport!.far.lose()
+      expect(await isFound()).to.equal(false)
+    })
   })
 })
