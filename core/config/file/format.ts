@@ -45,8 +45,7 @@ interface Edit {
 class Formatter {
   readonly #text: string
   readonly #lines = new LineCounter()
-  /** By line, from 0. Each is within its line. */
-  readonly #edits = new Map<number, Edit[]>()
+  readonly #edits: Edit[] = []
   /** By line, from 0: the levels around its entry, the innermost last. A line without an entry goes on with the one before. */
   readonly #levels = new Map<number, readonly Level[]>()
   /** Lines of texts that take several: only their indentation may change. */
@@ -61,6 +60,8 @@ class Formatter {
   format(): string {
     const written: string[] = []
     const sources = this.#text.split('\n')
+    // Each edit is within its line.
+    const edits = Map.groupBy(this.#edits, ({ start }) => this.#lineOf(start))
     let levels: readonly Level[] = []
     let shift = 0
     for (const [index, source] of sources.entries()) {
@@ -71,7 +72,7 @@ class Formatter {
         const { old: before = 0, new: after = 0 } = own.find((level) => level.old === old) ?? {}
         shift = after - before
       }
-      const content = this.#contentOf(index, source, old)
+      const content = this.#contentOf(index, source, old, edits.get(index) ?? [])
       const isComment = own === undefined && content.startsWith('#') && !this.#verbatim.has(index)
       const indent = isComment ? this.#indentOfComment(index, old, levels) : Math.max(old + shift, 0)
       if (content !== '') written.push(' '.repeat(indent) + content)
@@ -81,11 +82,11 @@ class Formatter {
     return written.length === 0 ? '' : `${written.join('\n')}\n`
   }
 
-  #contentOf(index: number, source: string, old: number): string {
+  #contentOf(index: number, source: string, old: number, edits: readonly Edit[]): string {
     if (this.#verbatim.has(index)) return source.slice(old)
     const start = this.#text.length === 0 ? 0 : this.#lines.lineStarts[index]!
-    return (this.#edits.get(index) ?? [])
-      .sort((a, b) => b.start - a.start)
+    return edits
+      .toSorted((a, b) => b.start - a.start)
       .reduce((line, edit) => line.slice(0, edit.start - start) + edit.text + line.slice(edit.end - start), source)
       .trim()
   }
@@ -102,13 +103,6 @@ class Formatter {
     return this.#lines.linePos(offset).line - 1
   }
 
-  #edit(edit: Edit): void {
-    const line = this.#lineOf(edit.start)
-    const edits = this.#edits.get(line)
-    if (edits === undefined) this.#edits.set(line, [edit])
-    else edits.push(edit)
-  }
-
   #visit(token: CST.Token, around: readonly Level[], column: number): void {
     if (token.type === 'block-map' || token.type === 'block-seq') {
       const levels = [...around, { old: this.#lines.linePos(firstOf(token)).col - 1, new: column }]
@@ -116,7 +110,7 @@ class Formatter {
     } else if (token.type === 'flow-collection') {
       const end = endOf(token)
       const inline = this.#lineOf(token.offset) === this.#lineOf(end) ? inOneLine(token) : undefined
-      if (inline !== undefined) this.#edit({ start: token.offset, end, text: inline })
+      if (inline !== undefined) this.#edits.push({ start: token.offset, end, text: inline })
     } else if ('source' in token) {
       const from = this.#lineOf(token.offset)
       const to = this.#lineOf(Math.max(token.offset, token.offset + token.source.length - 1))
@@ -144,7 +138,7 @@ class Formatter {
       const before = tokens[index - 1]?.type
       const isLast = index === tokens.length - 1
       if (type === 'space' && isLast && value && (before === 'seq-item-ind' || before === 'map-value-ind'))
-        this.#edit({ start: offset, end: offset + source.length, text: ' ' })
+        this.#edits.push({ start: offset, end: offset + source.length, text: ' ' })
     }
   }
 }
