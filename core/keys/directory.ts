@@ -26,8 +26,8 @@ export class KeyDirectory {
     this.#owners = new LookUps((id) => source.findAccount(id))
     this.#stopWatching = source.watch({
       changed: (id) => {
-        this.#holders.invalidate(({ key }) => id !== undefined && (key.keyId === id || key.account === id))
-        this.#owners.invalidate((account) => id !== undefined && account.id === id)
+        this.#holders.invalidate(({ key }) => key.keyId === id || key.account === id)
+        this.#owners.invalidate((account) => account.id === id)
       },
       lost: () => {
         this.#holders.clear()
