@@ -29,7 +29,11 @@ export function describeInBrowser(title: string, body: (open: OpenWindow) => voi
 
     // The message of a time-out does not say what the page showed instead.
     afterEach(async function () {
-      if (this.currentTest?.isFailed()) this.currentTest.err!.message += await textsOf(browser)
+      if (!this.currentTest?.isFailed()) return
+      const error = this.currentTest.err!
+      const texts = await textsOf(browser)
+      // Mocha prints the stack, which begins with the message.
+      error.stack = error.stack!.replace(error.message, (message) => message + texts)
     })
 
     body(async (options) => {

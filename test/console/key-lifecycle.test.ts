@@ -98,7 +98,11 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
   })
 
   it('shows a new key once: only Done closes the dialog, after the key is confirmed as saved', async () => {
-    for (const page of ['Models', 'API keys']) await member.getByRole('link', { name: page }).click()
+    // A page to go back to: a page that is left before it is loaded is none.
+    for (const page of ['Models', 'API keys']) {
+      await member.getByRole('link', { name: page }).click()
+      await member.getByRole('heading', { name: page, level: 1 }).waitFor()
+    }
     await member.getByRole('button', { name: 'Create your first key' }).click()
     const form = member.getByRole('dialog', { name: 'Create an API key' })
     await form.getByLabel('Name').fill('shop')
