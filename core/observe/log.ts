@@ -82,7 +82,7 @@ function stringify(fields: object): string | undefined {
 
 /**
  * Asynchronous: a slow reader of the log must not delay calls. Lines are buffered for a tenth of a second, since a write for each
- * would cost as much as the rest of a call; pino flushes the buffer at the exit.
+ * would cost as much as the rest of a call; pino flushes the buffer at the exit, which may overtake a write that a thread has begun.
  */
 function stdout(): DestinationStream & { flush(done: (error?: Error) => void): void; flushSync(): void } {
   // Bytes: the length of buffered text is recomputed with every line.

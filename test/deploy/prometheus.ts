@@ -108,12 +108,14 @@ async function start(folder: string): Promise<{ server: ChildProcess; address: s
   const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
   const server = spawn(find('prometheus')!, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   let output = ''
+  let address: string | undefined
+  // Two lines, in any order.
   for await (const text of server.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     output += text
-    if (output.includes('Server is ready')) break
+    address = /msg="Listening on" address=(\S+)/.exec(output)?.[1]
+    if (address !== undefined && output.includes('Server is ready')) break
   }
   server.stderr.resume()
-  const [, address] = /msg="Listening on" address=(\S+)/.exec(output) ?? []
   if (address === undefined) throw new Error(`prometheus did not start:\n${output}`)
   return { server, address }
 }
