@@ -8,7 +8,6 @@ import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
 import type { PriceList } from '../prices/price-list.ts'
 import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
-import type { Tokens } from '../routing/attempt-tokens.ts'
 import type { Dispatch, DispatchListener } from '../routing/dispatch.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type {
@@ -29,6 +28,7 @@ import type {
 } from '../sdk/api.ts'
 import { newRequestId } from '../text/ids.ts'
 import type { CallTrace, Tracer } from '../tracing/call-trace.ts'
+import type { AttemptTokens } from '../upstream/attempt-listener.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
 import type { BudgetCharge } from './budgets.ts'
@@ -127,7 +127,7 @@ export class Exchange implements DispatchListener, Linked {
   /** Parameters that the provider dropped, for the reply's head. */
   dropped: readonly string[] = []
   /** The tokens of the last attempt that used some, and what they cost. */
-  charge: (Tokens & { readonly cost: Cost | undefined }) | undefined
+  charge: (AttemptTokens & { readonly cost: Cost | undefined }) | undefined
   /** What the call is charged to the budgets of its caller. */
   budgetCharge: BudgetCharge | undefined
 
@@ -260,7 +260,7 @@ export class Exchange implements DispatchListener, Linked {
     this.times.waits()
   }
 
-  onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void {
+  onAttemptEnded(record: AttemptRecord, tokens: AttemptTokens | undefined): void {
     this.attempts.push(record)
     this.times.waited()
     this.trace?.ended(tokens !== undefined)

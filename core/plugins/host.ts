@@ -20,8 +20,8 @@ export function createHost({ log, metrics, keys, limits, workers, getJson }: Hos
   return Object.freeze({
     log: boundLog(log, context),
     metrics: metricsFacade(metrics),
-    keys: Object.freeze<Host['keys']>({ verify: (secret) => keys.verify(secret) }),
-    limits: Object.freeze<Limits>({ reserve: (scopes, tokens) => limits.reserve(scopes, tokens) }),
+    keys: Object.freeze<Host['keys']>({ verify: keys.verify.bind(keys) }),
+    limits: Object.freeze<Limits>({ reserve: limits.reserve.bind(limits) }),
     countTokens: (call: Call) => workers.countTokens(call),
     compute: async <Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input) =>
       call.large ? workers.compute(call, fn, input) : fn.run(call, input),

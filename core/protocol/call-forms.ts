@@ -11,7 +11,7 @@ import {
 } from '../sdk/api.ts'
 import { bodyMayInclude, type CallContext, ClientCall, resolveModel } from './call.ts'
 import { chatCompletions } from './chat-completions.ts'
-import { type ChatSource, ChatView, sourceOf } from './chat-view.ts'
+import { type ChatSource, ChatView } from './chat-view.ts'
 import type {
   ChatTranslation,
   CleanedBody,
@@ -37,11 +37,11 @@ export interface CallWorkers extends BodyScanner {
   compute<Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input): Promise<Result>
 }
 
+/** By the view of the call that links and routing have. */
+const FORMS = new WeakMap<Call, CallForms>()
+
 /** The forms of a call of another protocol than chat completions; undefined for other calls. */
-export function formsOf(call: Call): CallForms | undefined {
-  const source = sourceOf(call)
-  return source instanceof CallForms ? source : undefined
-}
+export const formsOf = (call: Call): CallForms | undefined => FORMS.get(call)
 
 /**
  * The forms of a call of another protocol: the client's own bytes, for upstreams that speak the protocol, and chat completion requests,
@@ -62,6 +62,7 @@ export class CallForms implements ChatSource, ClientReplies {
     this.client = client
     this.protocol = protocol
     this.#context = context
+    FORMS.set(this.#view, this)
   }
 
   /** The call as links see it. */

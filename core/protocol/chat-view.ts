@@ -15,17 +15,8 @@ export interface ChatSource {
   edit(pointer: string, value: unknown): void
 }
 
-let reveal: (call: Call) => ChatSource | undefined
-
-/** The source of a call that is a `ChatView`; undefined for any other. */
-export const sourceOf = (call: Call): ChatSource | undefined => reveal(call)
-
 /** The call of a client of another protocol, as a chat completion request. */
 export class ChatView implements Call {
-  static {
-    reveal = (call) => (#source in call ? call.#source : undefined)
-  }
-
   readonly #source: ChatSource
 
   constructor(source: ChatSource) {

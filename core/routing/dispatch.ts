@@ -6,13 +6,12 @@ import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import { type AttemptRecord, type Call, type RouteTrace, type Served, UpstreamError } from '../sdk/api.ts'
 import { UpstreamAttempt } from '../upstream/attempt.ts'
-import type { AttemptEnd, AttemptListener } from '../upstream/attempt-listener.ts'
+import type { AttemptEnd, AttemptListener, AttemptTokens } from '../upstream/attempt-listener.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import { timeoutError } from '../upstream/failures.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { StreamSink } from '../upstream/readers/stream-sink.ts'
 import { AttemptPlanner, isRenewable, type PlannedAttempt, type SelectionContext } from './attempt-planner.ts'
-import { type Tokens, tokensOf } from './attempt-tokens.ts'
 import { type LimitAnswer, type LimitReached, LimitShare } from './limit-share.ts'
 import type { Operation } from './operation.ts'
 import { policyFor } from './retry.ts'
@@ -41,7 +40,7 @@ export interface DispatchListener {
   /** An attempt, or the wait for one, begins. */
   onWait(): void
   /** An attempt ended: called once for each. `tokens`: undefined if no upstream accepted the call. */
-  onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void
+  onAttemptEnded(record: AttemptRecord, tokens: AttemptTokens | undefined): void
   /** The reply is complete, or its stream is committed. `dropped`: parameters that the provider left out. */
   onServed(served: Served, dropped: readonly string[]): void
   /** A committed stream broke. */
@@ -134,9 +133,8 @@ export class Dispatch implements AttemptListener, Expiring {
   onEnded(end: AttemptEnd): void {
     const attempt = this.#attempt!
     const { target } = this.#planned!.candidate
-    const { error, result, committed } = end
+    const { error, result, committed, tokens } = end
     const now = performance.now()
-    const tokens = tokensOf(attempt, this.#request.call, end)
     target.upstream.limiter.release()
     target.health.end(this.#isProbe)
     this.#settleShare(attempt, tokens)
@@ -277,7 +275,7 @@ export class Dispatch implements AttemptListener, Expiring {
   }
 
   /** Settles the share of an attempt that reached its upstream. What is not settled is kept for the same attempt, or cancelled. */
-  #settleShare({ wasSent, stale }: UpstreamAttempt, tokens: Tokens | undefined): void {
+  #settleShare({ wasSent, stale }: UpstreamAttempt, tokens: AttemptTokens | undefined): void {
     if (this.#share === undefined || stale || !wasSent) return
     if (tokens?.estimated) this.#share.settleEstimated(tokens.usage.completion_tokens)
     else this.#share.settle(tokens?.usage.total_tokens ?? 0)

@@ -4,6 +4,7 @@ import { closeFacade } from '../plugins/facade.ts'
 import { callProvider, type PluginTimer, pluginError } from '../plugins/faults.ts'
 import type { ClientReplies } from '../protocol/client-protocol.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
+import { usageOf } from '../protocol/usage.ts'
 import {
   type Call,
   type ChatCompletion,
@@ -11,13 +12,13 @@ import {
   openaiTranslator,
   type Provider,
   type Attempt as ProviderAttempt,
+  promptEstimate,
   type Served,
   UpstreamError,
   type UpstreamRefusal,
   type UpstreamRequest,
-  type Usage,
 } from '../sdk/api.ts'
-import type { AttemptEnd, AttemptListener } from './attempt-listener.ts'
+import type { AttemptEnd, AttemptListener, AttemptTokens } from './attempt-listener.ts'
 import type { Receiver, Sending, UpstreamClient } from './client.ts'
 import { type ByteSink, type Decoding, decoding } from './decode.ts'
 import { type Phase, type PhaseLimits, privateValues, refusalError, timeoutError, transportError } from './failures.ts'
@@ -127,19 +128,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return this.#abort.signal
   }
 
-  /** Usage that the upstream reported. */
-  get usage(): Usage | undefined {
-    return this.#reader?.usage
-  }
-
   /** Whether any of the request was sent. */
   get wasSent(): boolean {
     return this.#wasSent
-  }
-
-  /** Estimated tokens of the reply so far; undefined if the upstream refused the request or sent no reply. */
-  get estimatedTokens(): number | undefined {
-    return this.#reader === undefined || this.#reader instanceof RefusalReader ? undefined : this.#reader.estimatedTokens
   }
 
   #send(request: UpstreamRequest | LocalReply, client: UpstreamClient): void {
@@ -311,8 +302,23 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     this.#decoding?.close()
     deadlines.remove(this)
     this.#abort?.abort()
-    this.#options.listener.onEnded({ result, committed: this.#commit === 'done', ...how })
+    this.#options.listener.onEnded({ result, committed: this.#commit === 'done', tokens: this.#tokens(result), ...how })
     if (result === 'ok') this.#options.stream?.finish()
+  }
+
+  /**
+   * As the upstream reported them, else estimated. A failed attempt without a report is not charged; one that the client left costs its
+   * prompt at least, since the upstream goes on with it.
+   */
+  #tokens(result: AttemptEnd['result']): AttemptTokens | undefined {
+    const reader = this.#reader
+    if (reader?.usage !== undefined) return { usage: reader.usage, estimated: false }
+    const isLeft = result === 'client_closed'
+    const isUnanswered = this.#wasSent && this.heardAt === undefined
+    const answered = reader instanceof RefusalReader ? undefined : reader?.estimatedTokens
+    const completion = answered ?? (isLeft && isUnanswered ? 0 : undefined)
+    if (completion === undefined || (completion === 0 && result !== 'ok' && !isLeft)) return undefined
+    return { usage: usageOf(promptEstimate(this.#options.call), completion), estimated: true }
   }
 }
 

@@ -8,14 +8,23 @@ import { Home } from './umg.ts'
 const DESCRIPTORS = 256
 const IDLE = 300
 
-/** A link that takes all descriptors while its call is under way, if the call says so. */
+/**
+ * A link that takes all descriptors while its call is under way, if the call says so. What the gateway gives back meanwhile it takes too:
+ * a start may still read files.
+ */
 const EXHAUSTING = `
 import { closeSync, openSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { defineChain, Type } from 'unified-model-gateway/plugin'
-function takeAll(taken) {
-  try {
-    for (;;) taken.push(openSync('/dev/null'))
-  } catch {}
+async function takeAll(taken) {
+  let before
+  do {
+    before = taken.length
+    await setTimeout(10)
+    try {
+      for (;;) taken.push(openSync('/dev/null'))
+    } catch {}
+  } while (taken.length !== before)
 }
 export default defineChain({
   apiVersion: 1,
@@ -24,7 +33,7 @@ export default defineChain({
   create: () => ({
     async handle(ctx, next) {
       const taken = []
-      if (ctx.get('x-exhaust') !== '') takeAll(taken)
+      if (ctx.get('x-exhaust') !== '') await takeAll(taken)
       try {
         await next()
       } finally {
