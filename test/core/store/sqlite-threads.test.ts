@@ -143,10 +143,13 @@ onSqlite('the threads of a database file', (database) => {
 
   it('fail a transaction whose statement takes longer than ten seconds at once, and are replaced', async () => {
     mock.timers.enable({ apis: ['setTimeout'] })
+    await ids()
     const starting = nextThread()
+    const inserted = Promise.withResolvers<void>()
     const failing = failureOf(
       store.db.transaction().execute(async (transaction) => {
         await insert(transaction, 1).execute()
+        inserted.resolve()
         await COUNTING.execute(transaction)
       }),
     )
@@ -154,6 +157,8 @@ onSqlite('the threads of a database file', (database) => {
     const exited = once(await starting, 'exit').then(() => {
       isOver = true
     })
+    await inserted.promise
+    // Answered by the thread of reads, which has started: the other one is counting by then.
     await ids()
     mock.timers.tick(10_000)
     expect(await failing).to.equal('storage_unavailable')
