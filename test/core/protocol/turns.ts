@@ -5,6 +5,11 @@ import type { ChatCompletion, FunctionToolCall } from '../../../core/sdk/api.ts'
 /** Words, also of letters that are several code points. */
 export const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
 
+/** The URL of a file. (`fc.webUrl` takes a second to be made.) */
+export const url = fc
+  .tuple(fc.domain(), fc.stringMatching(/^[\w.~!$&'()*+,;=:@/?#-]{0,20}$/))
+  .map(([host, path]) => `https://${host}/${path}`)
+
 const extra = fc.record({ google: fc.record({ thought_signature: text }) })
 
 /** A call of one of these tools, with or without thinking state. `valuesOf`: its arguments, with a text of the model's. */

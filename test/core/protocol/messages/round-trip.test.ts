@@ -5,7 +5,7 @@ import { toMessage } from '../../../../core/protocol/messages/reply.ts'
 import { MEMBERS, toChat } from '../../../../core/protocol/messages/request.ts'
 import type { ChatMessage } from '../../../../core/sdk/api.ts'
 import { heardIn, linesOf } from '../heard.ts'
-import { callOf, completionOf, type Said, text, turnOf } from '../turns.ts'
+import { callOf, completionOf, type Said, text, turnOf, url } from '../turns.ts'
 
 const CALL: RepliedCall = { model: 'open/m', promptEstimate: 1, large: false, member: () => undefined }
 
@@ -53,7 +53,7 @@ const block = fc.oneof(
     own: { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
     kept: `data:image/png;base64,${data}`,
   })),
-  fc.webUrl().map((url) => ({ own: { type: 'document', source: { type: 'url', url } }, kept: url })),
+  url.map((address) => ({ own: { type: 'document', source: { type: 'url', url: address } }, kept: address })),
 )
 
 describe('A turn of a user, as blocks of the Messages API', () => {

@@ -5,7 +5,7 @@ import { toResponse } from '../../../../core/protocol/responses/reply.ts'
 import { MEMBERS, toChat } from '../../../../core/protocol/responses/request.ts'
 import type { ChatMessage } from '../../../../core/sdk/api.ts'
 import { heardIn, linesOf } from '../heard.ts'
-import { callOf, completionOf, type Said, text, turnOf } from '../turns.ts'
+import { callOf, completionOf, type Said, text, turnOf, url } from '../turns.ts'
 
 const TOOLS = [
   { type: 'function', name: 'look' },
@@ -63,8 +63,8 @@ const item = fc.oneof(
     own: { type: 'custom_tool_call_output', call_id: 'call_1', output: [{ type: 'input_text', text: says }] },
     kept: says,
   })),
-  fc.webUrl().map((url) => ({ own: inMessage({ type: 'input_image', image_url: url, detail: 'auto' }), kept: url })),
-  fc.webUrl().map((url) => ({ own: inMessage({ type: 'input_file', file_url: url }), kept: url })),
+  url.map((address) => ({ own: inMessage({ type: 'input_image', image_url: address, detail: 'auto' }), kept: address })),
+  url.map((address) => ({ own: inMessage({ type: 'input_file', file_url: address }), kept: address })),
 )
 
 describe('What a client adds, as items of the Responses API', () => {
