@@ -14,7 +14,6 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23' })
 const hour = new Intl.DateTimeFormat('en', { timeStyle: 'short', hourCycle: 'h23' })
-const clock = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23' })
 
 /** "2 min. ago", "in 3 days", "just now". */
 export function timeAgo(at: string, now: number): string {
@@ -26,9 +25,6 @@ export function timeAgo(at: string, now: number): string {
 
 /** "Nov 20, 2026, 13:25:04 GMT+1", in the reader's own time zone. */
 export const absoluteTime = (at: string): string => absolute.format(new Date(at))
-
-/** "13:25:04" */
-export const clockTime = (at: string): string => clock.format(new Date(at))
 
 /** "13:25" */
 export const hourTime = (at: string): string => hour.format(new Date(at))
