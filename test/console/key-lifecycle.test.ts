@@ -98,7 +98,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
   })
 
   it('shows a new key once: only Done closes the dialog, after the key is confirmed as saved', async () => {
-    // A page to go back to: a page that is left before it is loaded is none.
+    // The browser goes back only to a page that was loaded.
     for (const page of ['Models', 'API keys']) {
       await member.getByRole('link', { name: page }).click()
       await member.getByRole('heading', { name: page, level: 1 }).waitFor()

@@ -52,19 +52,28 @@ describe('The log', () => {
     expect(lines.text).not.to.include('CANARY')
   })
 
-  it('is written to stdout completely, though the process exits at once', async () => {
+  const LINES = Array.from({ length: 1000 }, (_, n) => n)
+
+  /** The numbers of the lines that a process has written to stdout, after it has run `end`. */
+  async function linesOfProcess(end: string): Promise<number[]> {
     const script = `
       const { createLog } = await import(${JSON.stringify(import.meta.resolve('../../../core/observe/log.ts'))})
       const log = createLog({ level: 'info' })
-      for (let n = 0; n < 1000; n++) log.info({ n }, 'line')
-      process.exit(0)`
+      for (let n = 0; n < ${LINES.length}; n++) log.info({ n }, 'line')
+      ${end}`
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
-    const numbers = stdout
+    return stdout
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line).n)
-      // What the exit writes may overtake a write that a thread has begun.
-      .toSorted((one, other) => one - other)
-    expect(numbers).to.deep.equal(Array.from({ length: 1000 }, (_, n) => n))
+  }
+
+  it('is written to stdout completely and in order before a gateway ends', async () => {
+    expect(await linesOfProcess('await log.flush(); process.exit(0)')).to.deep.equal(LINES)
+  })
+
+  it('is written to stdout completely, though the process exits at once', async () => {
+    // The lines that the exit writes may overtake a write that a thread has begun.
+    expect(await linesOfProcess('process.exit(0)')).to.have.members(LINES)
   })
 })

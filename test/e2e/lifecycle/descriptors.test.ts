@@ -9,8 +9,8 @@ const DESCRIPTORS = 256
 const IDLE = 300
 
 /**
- * A link that takes all descriptors while its call is under way, if the call says so. What the gateway gives back meanwhile it takes too:
- * a start may still read files.
+ * A link that takes all descriptors while its call is under way, if the call says so. It goes on until the gateway has given none back for
+ * ten milliseconds.
  */
 const EXHAUSTING = `
 import { closeSync, openSync } from 'node:fs'
