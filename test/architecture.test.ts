@@ -46,9 +46,6 @@ const WIRES: Readonly<Record<string, readonly string[]>> = {
 }
 const ENTRY = /^plugins\/(?:chain|providers)\/[\w-]+\/index\.ts$/
 
-/** A longer file has more than one subject. */
-const MOST_LINES = 350
-
 /** Forbidden in the code. `but`: files in which it is allowed. `everywhere`: also in comments and strings. */
 const BANNED: readonly { readonly what: string; readonly pattern: RegExp; readonly but?: RegExp; readonly everywhere?: true }[] =
   [
@@ -213,11 +210,6 @@ describe('the source tree', () => {
 
   it('has no barrels: only plugins have an index', () => {
     expect(paths(SOURCES.filter(({ path }) => /\/index\.\w+$/.test(path) && !ENTRY.test(path)))).to.deep.equal([])
-  })
-
-  it(`has files of at most ${MOST_LINES} lines`, () => {
-    const long = SOURCES.filter(({ text }) => text.split('\n').length - 1 > MOST_LINES)
-    expect(paths(long)).to.deep.equal([])
   })
 
   for (const { what, pattern, but, everywhere } of BANNED) {
