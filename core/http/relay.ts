@@ -138,12 +138,13 @@ export class Relay implements StreamSink {
       this.finish()
       return
     }
-    if (this.#state === 'committed') this.#write(response)
-    else response.write(COMMENT)
-    if (!response.headersSent) response.flushHeaders()
-    // Node wrote the head with the first chunk, and would write each further one in four pieces (docs/decisions/chunks-of-streams.md).
+    // With the head made, Node has said that chunks follow; the relay writes them (docs/decisions/chunks-of-streams.md).
+    response.writeHead(response.statusCode)
     this.#isChunked = response.chunkedEncoding
     response.chunkedEncoding = false
+    if (this.#state !== 'committed') this.#send(response, COMMENT)
+    else if (this.#pending === '') response.flushHeaders()
+    else this.#write(response)
     if (this.#state === 'committed' && !response.writableNeedDrain) this.#resume()
   }
 

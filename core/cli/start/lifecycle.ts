@@ -84,7 +84,8 @@ interface Started {
 /** Prints where the gateway listens, its notices, and how to use it. */
 export function printStarted({ url, notices, welcome }: Started, options: StartOptions, { stdout, stderr }: CommandIo): void {
   for (const notice of notices) stderr.write(`note: ${notice}\n`)
-  for (const warning of exposures(options)) stderr.write(`warning: ${warning}\n`)
+  const warnings = [untestedNode(process.versions.node), ...exposures(options)].filter((text) => text !== undefined)
+  for (const warning of warnings) stderr.write(`warning: ${warning}\n`)
   stdout.write(`listening on ${url}\n`)
   stdout.write(welcome)
 }
@@ -163,6 +164,15 @@ export function untilSignal(
     if (drainingSince === undefined) void gateway.reload('signal')
   })
   return { code: promise, drain }
+}
+
+/** The major versions of Node that the tests run on: those with long-term support. */
+export const TESTED_NODE = [24, 26]
+
+/** The warning about a version of Node, such as `26.10.0`, that the tests do not run on; undefined for another. */
+export function untestedNode(version: string): string | undefined {
+  if (TESTED_NODE.includes(Number.parseInt(version, 10))) return undefined
+  return `this is Node ${version}, but the gateway is tested with Node ${TESTED_NODE.join(' and ')}: run it on one of them.`
 }
 
 /** The options that decide what other machines can see. */

@@ -8,7 +8,7 @@ export class FakeClient extends EventEmitter {
   full = false
   /** How its connection ended: in order, or broken after the last bytes. */
   ending: 'open' | 'ended' | 'broken' = 'open'
-  readonly headersSent = true
+  readonly statusCode = 200
   /** As a client of HTTP/1.0. */
   chunkedEncoding = false
   readonly socket = { destroySoon: () => this.#close('broken') }
@@ -30,6 +30,11 @@ export class FakeClient extends EventEmitter {
   get writes(): readonly string[] {
     return this.#writes.map(String)
   }
+
+  /** The head is not part of what is written. */
+  writeHead(): void {}
+
+  flushHeaders(): void {}
 
   write(text: string, encoding?: BufferEncoding): boolean {
     this.#writes.push(Buffer.from(text, encoding))
