@@ -24,8 +24,10 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
     limits.memory.take(length)
   }
   if (request.headers.expect !== undefined) response.writeContinue()
-  // Most arrive with the head.
-  const bytes = request.complete ? (request.read() ?? Buffer.alloc(0)) : await collect(request, length, limits)
+  // Most arrive with the head. Without a size, Node 26 returns the first chunk only.
+  const bytes = request.complete
+    ? (request.read(request.readableLength) ?? Buffer.alloc(0))
+    : await collect(request, length, limits)
   if (!isUtf8(bytes)) throw new GatewayError('invalid_body', { values: { detail: 'The request body is not valid UTF-8.' } })
   return bytes
 }
