@@ -20,6 +20,6 @@ export async function checkRoom(db: Kysely<Schema>, account: string): Promise<vo
     .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', Date.now())]))
     .executeTakeFirstOrThrow()
   if (Number(count) < max_keys) return
-  const detail = `The account ${name} has ${count} keys; it may have ${max_keys}. Revoke keys that are not used, or ask an admin to raise the account's max_keys.`
+  const detail = `The account ${name} has ${count} keys; it may have ${max_keys}. Revoke keys that are not used, or ask an admin to raise the account's "Most keys" (max_keys).`
   throw new GatewayError('conflict', { values: { detail } })
 }

@@ -61,7 +61,10 @@ describe('code to copy in the console', () => {
     const given = argumentsOf(curlLine('https://gateway.example/v1', key, models))
     expect(given).to.include('authorization: Bearer sk-live-x')
     expect(JSON.parse(given.at(-1)!).model).to.equal('acme/smart')
-    expect(curlLine('', { ...key, kind: 'test' }, models), 'a test key is answered by the sandbox').to.include('sandbox/hello')
+    const hello = { ...models[1]!, id: 'sandbox/hello', namespace: 'sandbox' }
+    expect(curlLine('', { ...key, kind: 'test' }, [...models, hello])).to.include('sandbox/hello')
+    expect(curlLine('', { ...key, kind: 'test' }, models), 'the sandbox answers for any model').to.include('acme/smart')
+    expect(curlLine('', key, []), 'no model is known').to.include('namespace/model')
   })
 
   it('converts JSON to Python', () => {

@@ -8,7 +8,7 @@ import { createAccount } from '../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../core/accounts/audit.ts'
 import { describeInBrowser } from './browser.ts'
 import { type ConsoleFixture, startConsole } from './fixture.ts'
-import { signInAsAdmin, signInAsMember } from './management.ts'
+import { Management, signInAsAdmin, signInAsMember } from './management.ts'
 
 describeInBrowser('the pages of the console', (open) => {
   let fixture: ConsoleFixture
@@ -116,6 +116,32 @@ describeInBrowser('the pages of the console', (open) => {
       await admin.getByRole('button', { name: 'Save' }).click()
       await admin.getByRole('row', { name: /Old team.*known elsewhere/ }).waitFor()
     })
+  })
+
+  it('offers a model that the gateway serves, on Connect and in the playground, also without a sandbox', async () => {
+    const withoutSandbox = (text: string): string =>
+      text.replace('  sandbox:\n    provider: sandbox\n', '').replace('        fallbacks: [sandbox/hello]\n', '')
+    await withTable(withoutSandbox, async () => {
+      const { data } = await (await admin.request.get(`${fixture.gateway.adminUrl}/api/v1/models`)).json()
+      expect(data.map(({ namespace }: { namespace: string }) => namespace)).to.not.include('sandbox')
+      const [first] = data.filter(({ available }: { available: boolean }) => available)
+      await admin.goto(fixture.address('/connect'))
+      await admin.getByRole('region', { name: 'curl snippet' }).getByText(first.id).waitFor()
+      await admin.goto(fixture.address('/playground'))
+      await admin.getByRole('tab', { name: 'Code' }).click()
+      await admin.getByRole('region', { name: /code$/ }).getByText(first.id).waitFor()
+    })
+  })
+
+  it('says before a key is created that its account may have no more', async () => {
+    const management = new Management(admin, fixture)
+    await management.patch('/accounts/default', { max_keys: 1 })
+    await admin.goto(fixture.address('/keys?new=1'))
+    await admin
+      .getByRole('dialog')
+      .getByText(/of its 1 keys\. Revoke keys that are not used, or raise/)
+      .waitFor()
+    await management.patch('/accounts/default', { max_keys: 100 })
   })
 
   it('keeps filters in the URL', async () => {

@@ -52,6 +52,11 @@ describeInBrowser('the playground', (open) => {
     await fixture.gateway.logged(({ outcome }) => outcome === 'client_closed')
   })
 
+  it('says why a reply broke off, as the gateway says it', async () => {
+    await write('sandbox: chunks=5 cut=3')
+    await member.getByRole('alert').getByText('The upstream closed the connection before its reply was complete.').waitFor()
+  })
+
   it("shows the gateway's message for a refused call", async () => {
     await write('sandbox: status=429')
     await member.getByRole('alert').getByText(/./).last().waitFor()

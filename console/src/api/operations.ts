@@ -26,19 +26,23 @@ export type Health = NonNullable<Target['health']>
 /** The audit trail, newest first. */
 export const useAudit = (filters: QueryOf<'/audit'>) => useList('/audit', filters)
 
+/** How often the state of the configuration is read again, in milliseconds: on the page where people wait for their change, and on others. */
+const WATCHED_MS = 2000
+const UNWATCHED_MS = 30_000
+
 /** Which configuration is in use; read again now and then, since it can be reloaded. */
-export function useConfigState(enabled = true) {
+export function useConfigState({ enabled = true, every = UNWATCHED_MS } = {}) {
   return useQuery({
     queryKey: ['/config/state'],
     queryFn: () => get('/config/state', {}),
-    refetchInterval: 30_000,
+    refetchInterval: every,
     enabled,
   })
 }
 
 /** The configuration, which may have megabytes: read again only if its state has changed. */
 export function useConfig() {
-  const state = useConfigState()
+  const state = useConfigState({ every: WATCHED_MS })
   const { sha256, last_reload } = state.data ?? {}
   const config = useQuery({
     queryKey: ['/config', sha256, last_reload?.at],

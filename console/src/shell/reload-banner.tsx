@@ -9,7 +9,7 @@ import { TimeAgo } from '../ui/time-ago.tsx'
 export function ReloadBanner() {
   const { user } = useSignedIn()
   const { pathname } = useLocation()
-  const { data } = useConfigState(user.role === 'admin')
+  const { data } = useConfigState({ enabled: user.role === 'admin' })
   const reload = data?.last_reload
   if (reload == null || reload.ok || pathname === '/config') return null
   return (

@@ -1,5 +1,5 @@
-import { Skeleton, Table } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Skeleton, Table, VisuallyHidden } from '@mantine/core'
+import { type ReactNode, useEffect, useState } from 'react'
 import type { List } from '../api/list.ts'
 import styles from './data-table.module.css'
 import { Failure } from './failure.tsx'
@@ -38,11 +38,16 @@ const SKELETON_ROWS = 6
 /** A list as a table, in any state: loading, failed, empty, loaded, or with more pages. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, list, empty, selection } = props
+  const { frame, scrolls } = useScrolls()
   if (list.error !== null && list.rows === undefined) return <Failure error={list.error} onRetry={list.retry} />
   if (list.rows?.length === 0) return empty
   return (
     <>
-      <div className={styles.frame}>
+      <div
+        ref={frame}
+        className={styles.frame}
+        {...(scrolls && { tabIndex: 0, role: 'region', 'aria-label': `${label}, scrollable` })}
+      >
         <Table
           className={[styles.table, list.stale && styles.stale, selection && styles.selectable].filter(Boolean).join(' ')}
           aria-label={label}
@@ -57,7 +62,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               )}
               {columns.map((column) => (
                 <Table.Th key={column.header} w={column.width} className={classOf(column)}>
-                  {column.header}
+                  {column.header === '' ? <VisuallyHidden>Actions</VisuallyHidden> : column.header}
                 </Table.Th>
               ))}
             </Table.Tr>
@@ -68,6 +73,19 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       <LoadMore list={list} />
     </>
   )
+}
+
+/** Whether a frame is narrower than its content: then it must be reached by keyboard. */
+function useScrolls() {
+  const [element, frame] = useState<HTMLDivElement | null>(null)
+  const [scrolls, setScrolls] = useState(false)
+  useEffect(() => {
+    if (element === null) return
+    const observer = new ResizeObserver(() => setScrolls(element.scrollWidth > element.clientWidth))
+    for (const each of [element, ...element.children]) observer.observe(each)
+    return () => observer.disconnect()
+  }, [element])
+  return { frame, scrolls }
 }
 
 function Rows<Row>({ columns, list, rowKey, muted, selection }: DataTableProps<Row>) {

@@ -1,4 +1,5 @@
 import { Code, Group, Text, Tooltip } from '@mantine/core'
+import styles from './glob-list.module.css'
 
 const SHOWN = 2
 
@@ -16,7 +17,9 @@ export function GlobList({ globs }: { readonly globs: readonly string[] }) {
   return (
     <Group gap={4}>
       {globs.slice(0, SHOWN).map((glob) => (
-        <Code key={glob}>{glob}</Code>
+        <Code key={glob} title={glob} className={styles.glob}>
+          {glob}
+        </Code>
       ))}
       {globs.length > SHOWN && (
         <Tooltip label={globs.slice(SHOWN).join(', ')} multiline maw={320}>

@@ -5,6 +5,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { Name } from '../../ui/name.tsx'
 import { notify } from '../../ui/notices.ts'
 import { RowAction } from '../../ui/row-action.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
@@ -21,8 +22,8 @@ export function InvitationsTab({ creating, onClose }: Creation) {
   const [withdrawn, setWithdrawn] = useState<Invitation>()
   const [created, setCreated] = useState<CreatedInvitation>()
   const columns: readonly Column<Invitation>[] = [
-    { header: 'E-mail', cell: ({ email }) => email },
-    { header: 'Account', cell: ({ account }) => account.name },
+    { header: 'E-mail', cell: ({ email }) => <Name>{email}</Name> },
+    { header: 'Account', cell: ({ account }) => <Name>{account.name}</Name> },
     { header: 'Role', cell: ({ role }) => (role === 'admin' ? 'Admin' : 'Member') },
     { header: 'Invited', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
     { header: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} planned /> },

@@ -6,6 +6,7 @@ import { useSignedIn } from '../../api/session.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { Name } from '../../ui/name.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
@@ -19,7 +20,7 @@ export function UsersTab() {
   const [asked, setAsked] = useState<{ readonly user: User; readonly change: UserChange }>()
   const columns: readonly Column<User>[] = [
     { header: 'Name', cell: (user) => <Person user={user} /> },
-    { header: 'Account', cell: ({ account }) => account.name },
+    { header: 'Account', cell: ({ account }) => <Name>{account.name}</Name> },
     { header: 'Role', cell: ({ role }) => <RoleBadge role={role} /> },
     { header: 'Joined', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
     { header: 'Last sign-in', cell: ({ last_sign_in_at }) => <TimeAgo at={last_sign_in_at} /> },

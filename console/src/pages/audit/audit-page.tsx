@@ -5,6 +5,7 @@ import { type AuditEntry, useAudit } from '../../api/operations.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { Name } from '../../ui/name.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Page } from '../../ui/page.tsx'
 import { RangeField } from '../../ui/range-field.tsx'
@@ -75,7 +76,7 @@ export function AuditPage() {
 function Actor({ row: { actor, ip } }: { readonly row: AuditEntry }) {
   return (
     <Stack gap={0}>
-      <Text size="sm">{actor?.name ?? 'Not signed in'}</Text>
+      <Name>{actor?.name ?? 'Not signed in'}</Name>
       {ip !== null && (
         <Text size="xs" c="dimmed">
           {ip}
@@ -88,7 +89,7 @@ function Actor({ row: { actor, ip } }: { readonly row: AuditEntry }) {
 function ObjectCell({ object: { type, name } }: Pick<AuditEntry, 'object'>) {
   return (
     <Stack gap={0}>
-      <Text size="sm">{name}</Text>
+      <Name>{name}</Name>
       <Text size="xs" c="dimmed">
         {type}
       </Text>

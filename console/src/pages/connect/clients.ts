@@ -130,6 +130,80 @@ const reply = await model.invoke('Hello!')
 console.log(reply.content)`,
 }
 
+const anthropic: Client = {
+  id: 'anthropic',
+  name: 'Anthropic for Python',
+  setKey: SET_KEY,
+  install: 'pip install anthropic',
+  where: 'In your code; this base URL has no /v1, which the SDK adds',
+  snippet: ({ baseUrl, model }) => `import os
+from anthropic import Anthropic
+
+client = Anthropic(
+    base_url="${rootOf(baseUrl)}",
+    api_key=os.environ["UMG_API_KEY"],
+)
+
+reply = client.messages.create(
+    model="${model}",
+    max_tokens=1024,
+    messages=[{"role": "user", "content": "Hello!"}],
+)
+print(reply.content[0].text)`,
+}
+
+const anthropicNode: Client = {
+  id: 'anthropic-node',
+  name: 'Anthropic for Node.js',
+  setKey: SET_KEY,
+  install: 'npm install @anthropic-ai/sdk',
+  where: 'In your code; this base URL has no /v1, which the SDK adds',
+  snippet: ({ baseUrl, model }) => `import Anthropic from '@anthropic-ai/sdk'
+
+const client = new Anthropic({
+  baseURL: '${rootOf(baseUrl)}',
+  apiKey: process.env.UMG_API_KEY,
+})
+
+const reply = await client.messages.create({
+  model: '${model}',
+  max_tokens: 1024,
+  messages: [{ role: 'user', content: 'Hello!' }],
+})
+console.log(reply.content[0].text)`,
+}
+
+const claudeCode: Client = {
+  id: 'claude-code',
+  name: 'Claude Code',
+  setKey: SET_KEY,
+  install: 'npm install -g @anthropic-ai/claude-code',
+  where: 'In a terminal; this base URL has no /v1, which Claude Code adds',
+  snippet: ({ baseUrl, model }) => `export ANTHROPIC_BASE_URL=${rootOf(baseUrl)}
+export ANTHROPIC_AUTH_TOKEN="${KEY_OR_FAIL}"
+export ANTHROPIC_MODEL=${model} ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}
+claude`,
+}
+
+const codex: Client = {
+  id: 'codex',
+  name: 'Codex',
+  setKey: SET_KEY,
+  install: 'npm install -g @openai/codex',
+  where: 'In ~/.codex/config.toml',
+  snippet: ({ baseUrl, model }) => `model = "${model}"
+model_provider = "gateway"
+
+[model_providers.gateway]
+name = "Gateway"
+base_url = "${baseUrl}"
+env_key = "UMG_API_KEY"
+wire_api = "responses"`,
+}
+
+/** A base URL without `/v1`: clients of the Messages API add it. */
+const rootOf = (baseUrl: string): string => baseUrl.replace(/\/v1$/, '')
+
 const continueDev: Client = {
   id: 'continue',
   name: 'Continue',
@@ -172,4 +246,18 @@ const other: Client = {
 }
 
 /** Common clients, the simplest first. */
-export const CLIENTS: readonly Client[] = [curl, node, python, aiSdk, langchain, langchainJs, continueDev, openWebUi, other]
+export const CLIENTS: readonly Client[] = [
+  curl,
+  node,
+  python,
+  anthropic,
+  anthropicNode,
+  claudeCode,
+  codex,
+  aiSdk,
+  langchain,
+  langchainJs,
+  continueDev,
+  openWebUi,
+  other,
+]

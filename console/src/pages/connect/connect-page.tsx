@@ -1,5 +1,6 @@
 import { Anchor, Box, NativeSelect, NavLink, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
+import { useModels } from '../../api/models.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -10,12 +11,14 @@ import { CLIENTS, type Client } from './clients.ts'
 import styles from './connect-page.module.css'
 import { Step } from './step.tsx'
 
-const ANY_MODEL = 'sandbox/hello'
+/** In snippets, while no model is chosen or known. */
+const NO_MODEL = 'namespace/model'
 
 /** How to configure each client to use this gateway. */
 export function ConnectPage() {
   const { gateway } = useSignedIn()
-  const [{ client: id, model }, setFilters] = useFilters({ client: CLIENTS[0]!.id, model: ANY_MODEL })
+  const { first } = useModels()
+  const [{ client: id, model }, setFilters] = useFilters({ client: CLIENTS[0]!.id, model: first })
   const client = CLIENTS.find((known) => known.id === id) ?? CLIENTS[0]!
   return (
     <Page title="Connect" about="Any OpenAI client works: set its base URL and API key, and write models as <namespace>/<model>.">
@@ -46,7 +49,7 @@ export function ConnectPage() {
           <Snippet
             where={client.where}
             what={`${client.name} snippet`}
-            text={client.snippet({ baseUrl: gateway.base_url, model })}
+            text={client.snippet({ baseUrl: gateway.base_url, model: model === '' ? NO_MODEL : model })}
           />
         </Stack>
       </Box>

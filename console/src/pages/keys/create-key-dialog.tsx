@@ -1,9 +1,11 @@
-import { Input, SegmentedControl, Select } from '@mantine/core'
+import { Alert, Input, SegmentedControl, Select } from '@mantine/core'
 import { useId, useState } from 'react'
-import { type CreatedApiKey, type KeyKind, useCreateKey } from '../../api/keys.ts'
+import { useAccount } from '../../api/accounts.ts'
+import { type CreatedApiKey, type KeyKind, useCreateKey, useKeys } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { AccountField } from '../../ui/account-field.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
+import { exactly } from '../../ui/numbers.ts'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
 import { DEFAULT_EXPIRY, EXPIRY_CHOICES, expiryOf } from './expiry.ts'
 import { KeyFields, type KeyValues, keyFieldsOf } from './key-fields.tsx'
@@ -27,6 +29,9 @@ export function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps) {
   const [accountId, setAccountId] = useState(account.id)
   const kindLabel = useId()
   const admin = user.role === 'admin'
+  const { data: owner } = useAccount(accountId)
+  const { total } = useKeys({ account_id: accountId, status: 'active', limit: 1 })
+  const isFull = owner !== undefined && total !== undefined && total >= owner.max_keys
 
   function submit(): void {
     const fieldsOfKey = keyFieldsOf(fields.values, admin)
@@ -43,6 +48,12 @@ export function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps) {
       onSubmit={submit}
       onClose={onClose}
     >
+      {isFull && (
+        <Alert color="orange">
+          This account has {exactly(total)} of its {exactly(owner.max_keys)} keys. Revoke keys that are not used, or{' '}
+          {admin ? 'raise "Most keys" of the account.' : 'ask an admin to raise "Most keys" of the account.'}
+        </Alert>
+      )}
       <Input.Wrapper label="Kind" labelElement="div" labelProps={{ id: kindLabel }} description={KINDS[kind].about}>
         <SegmentedControl
           fullWidth

@@ -1,6 +1,7 @@
 import { Box, Button, Stack, Tabs, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { useCreateKey } from '../../api/keys.ts'
+import { useModels } from '../../api/models.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { closeNotice, notify } from '../../ui/notices.ts'
@@ -23,7 +24,8 @@ const HELLO = { role: 'user', content: 'Hello!' } as const
 
 /** Calls a model as a client would: shows the streamed reply, its raw events, and the same request as code. */
 export function PlaygroundPage() {
-  const [{ model }, setFilters] = useFilters({ model: INITIAL_SETTINGS.model })
+  const { first } = useModels()
+  const [{ model }, setFilters] = useFilters({ model: first })
   const [others, setOthers] = useState(INITIAL_SETTINGS)
   const { exchanges, running, send, retry, remove, clear, stop } = useConversation()
   // What a message would undo is gone with the page.

@@ -16,7 +16,7 @@ export interface Settings {
 
 /** The settings of a new page. */
 export const INITIAL_SETTINGS: Settings = {
-  model: 'sandbox/hello',
+  model: '',
   system: '',
   temperature: '',
   topP: '',

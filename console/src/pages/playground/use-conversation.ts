@@ -62,7 +62,9 @@ export function useConversation() {
       const body = bodyOf(lastTurns(asked))
       update(await exchange({ secret, body, signal: controller.signal, began, onChange: update }))
     } catch {
-      update({ ...latest, error: controller.signal.aborted ? STOPPED : 'The connection to the gateway was lost.' })
+      // The gateway says why a reply breaks off, and then breaks the connection, which is no cause of its own.
+      const cause = controller.signal.aborted ? STOPPED : (latest.error ?? 'The connection to the gateway was lost.')
+      update({ ...latest, error: cause })
     }
     update({ ...latest, totalMs: performance.now() - began })
     if (stopper.current === controller) setRunning(false)

@@ -5,6 +5,7 @@ import type { List } from '../../api/list.ts'
 import type { RequestRow } from '../../api/requests.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { dollars } from '../../ui/money.ts'
+import { Name } from '../../ui/name.tsx'
 import { exactly } from '../../ui/numbers.ts'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { duration } from '../../ui/time-words.ts'
@@ -15,10 +16,13 @@ import { StatusCell } from './status-cell.tsx'
 /** The state of a history entry that a row of the list has made: closing the details goes back to the list. */
 export const FROM_LIST = { fromList: true }
 
+/** Of a model and of what served it. */
+const MODEL_CHARACTERS = 30
+
 const COLUMNS: readonly Column<RequestRow>[] = [
   { header: 'Request', cell: ({ id }) => <RequestLink id={id} /> },
   { header: 'Time', cell: ({ at }) => <TimeAgo at={at} /> },
-  { header: 'Key', cell: ({ key }) => key?.name ?? <Text c="dimmed">None</Text> },
+  { header: 'Key', cell: ({ key }) => (key === null ? <Text c="dimmed">None</Text> : <Name>{key.name}</Name>) },
   { header: 'Model', cell: (row) => <ModelCell row={row} /> },
   { header: 'Status', cell: (row) => <StatusCell row={row} /> },
   { header: 'First byte', end: true, spare: true, cell: ({ ms }) => (ms.first_byte === null ? '' : duration(ms.first_byte)) },
@@ -58,18 +62,16 @@ function ModelCell({ row: { model, alias, served, attempts } }: { readonly row: 
     ...(servedAs !== undefined && servedAs !== model ? [servedAs] : []),
   ]
   const notes = [
-    ...(way.length > 0 ? [way.map((name) => `→ ${name}`).join(' ')] : []),
     ...(fallbacks > 0 ? [`${attempts.length} attempts`] : []),
+    ...(way.length > 0 ? [way.map((name) => `→ ${name}`).join(' ')] : []),
   ].join(' · ')
   return (
     <Stack gap={0}>
-      <Text size="sm" lineClamp={1}>
-        {alias ?? model ?? 'None'}
-      </Text>
+      <Name most={MODEL_CHARACTERS}>{alias ?? model ?? 'None'}</Name>
       {notes !== '' && (
-        <Text size="xs" c="dimmed" lineClamp={1} title={notes}>
+        <Name most={MODEL_CHARACTERS} size="xs" c="dimmed">
           {notes}
-        </Text>
+        </Name>
       )}
     </Stack>
   )

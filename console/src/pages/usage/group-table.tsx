@@ -1,5 +1,5 @@
 import { Table, Text } from '@mantine/core'
-import { spent } from '../../ui/money.ts'
+import { spent, unpricedNote } from '../../ui/money.ts'
 import { exactly, percent } from '../../ui/numbers.ts'
 import styles from './group-table.module.css'
 import type { GroupTotals } from './metrics.ts'
@@ -43,7 +43,9 @@ export function GroupTable({ rows, what }: { readonly rows: readonly GroupRow[];
               <Table.Td className={styles.number}>{exactly(totals.input_tokens)}</Table.Td>
               <Table.Td className={styles.number}>{exactly(totals.output_tokens)}</Table.Td>
               <Table.Td className={styles.number}>{percent(totals.cached_tokens, totals.input_tokens)}</Table.Td>
-              <Table.Td className={styles.number}>{spent(totals)}</Table.Td>
+              <Table.Td className={styles.number} title={unpricedNote(totals.unpriced)}>
+                {spent(totals)}
+              </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

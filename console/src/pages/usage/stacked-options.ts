@@ -37,6 +37,22 @@ export function stacked(values: readonly (readonly number[])[]): number[][] {
   return sums.reverse()
 }
 
+/** Pixels: of the axis with the amounts, and of what a label may take at the right of the last bar. */
+const AXIS_WIDTH = 56
+const HALF_LABEL = 20
+
+/** The least pixels from one label to the next. */
+const LABEL_WIDTH = 70
+
+/**
+ * Which bars have a label: each one, or one of several where there is no room. uPlot's own ticks are every so many hours, which are not where
+ * days begin after a change of the clock.
+ */
+export function ticksOf(times: ArrayLike<number>, width: number): number[] {
+  const step = Math.max(1, Math.ceil((times.length * LABEL_WIDTH) / width))
+  return Array.from(times).filter((_, index) => index % step === 0)
+}
+
 /** The options of uPlot. */
 export function chartOptions({ width, height, step, timeZone, format, colors, dark, onPoint }: ChartSetting): uPlot.Options {
   const bars = uPlot.paths.bars!({ size: BAR, radius: 0 })
@@ -51,9 +67,7 @@ export function chartOptions({ width, height, step, timeZone, format, colors, da
   return {
     width,
     height,
-    padding: [8, 8, 0, 0],
-    // Days that are counted in UTC have their ticks where they begin there.
-    ...(timeZone === 'UTC' && { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
+    padding: [8, HALF_LABEL, 0, 0],
     legend: { show: false },
     cursor: { points: { show: false }, y: false, drag: { x: false, y: false } },
     scales: {
@@ -66,16 +80,16 @@ export function chartOptions({ width, height, step, timeZone, format, colors, da
         ...axis,
         grid: { show: false },
         size: 30,
-        space: 70,
+        splits: ({ data: [times] }) => ticksOf(times, width - AXIS_WIDTH - HALF_LABEL),
         values: (_, splits) => splits.map((split) => label.format(split * 1000)),
       },
-      { ...axis, size: 56, values: (_, splits) => splits.map((split) => format.atAxis(split)) },
+      { ...axis, size: AXIS_WIDTH, values: (_, splits) => splits.map((split) => format.atAxis(split)) },
     ],
     series: [{}, ...colors.toReversed().map((fill) => ({ fill, width: 0, paths: bars, points: { show: false } }))],
     hooks: {
       setCursor: [
         ({ cursor: { idx, left } }) =>
-          onPoint(idx == null || left === undefined || left < 0 ? undefined : { index: idx, left: left + 56 }),
+          onPoint(idx == null || left === undefined || left < 0 ? undefined : { index: idx, left: left + AXIS_WIDTH }),
       ],
     },
   }

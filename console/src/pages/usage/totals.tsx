@@ -1,14 +1,12 @@
 import { Paper, SimpleGrid, Skeleton, Text } from '@mantine/core'
 import type { UsageTotals } from '../../api/usage.ts'
-import { spent } from '../../ui/money.ts'
+import { spent, unpricedNote } from '../../ui/money.ts'
 import { exactly, percent, roughly } from '../../ui/numbers.ts'
 import styles from './totals.module.css'
 
 /** Both the exact amount, and what is not in it. */
-function costInFull(usd: string | null, unpriced: number): string {
-  const amount = usd === null ? 'Unknown' : `${usd} USD`
-  return unpriced === 0 ? amount : `${amount}; ${exactly(unpriced)} requests of unknown cost are not in it`
-}
+const costInFull = (usd: string | null, unpriced: number): string =>
+  [usd === null ? 'Unknown' : `${usd} USD`, unpricedNote(unpriced)].filter((part) => part !== '').join('; ')
 
 /** The totals of the time range. */
 export function Totals({ totals }: { readonly totals: UsageTotals | undefined }) {
