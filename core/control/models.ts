@@ -3,9 +3,11 @@ import { findOwner, type Owner } from '../accounts/accounts.ts'
 import type { Config } from '../config/config.ts'
 import type { Generation } from '../http/generation.ts'
 import { listModels } from '../routing/listing.ts'
+import { candidatesOf } from '../routing/route.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import { matchesGlob } from '../text/glob.ts'
+import { firstRequestId } from '../text/ids.ts'
 import { formatUsd } from '../text/money.ts'
 import { stepsOf } from '../usage/time-range.ts'
 import { groupRows } from '../usage/usage-report.ts'
@@ -29,11 +31,16 @@ const modelSchema = Type.Object(
     context_length: Type.Optional(Type.Integer({ description: 'In tokens.' })),
     curated: Type.Boolean({ description: 'A route of routes.yaml, with targets.' }),
     price: nullable(priceSchema, 'Null if none is known, and for a curated model, which costs what its targets cost.'),
+    priced: Type.Boolean({ description: 'Whether a caller with a budget may call it: the price of each target is known.' }),
     available: Type.Boolean(),
     recent: Type.Optional(
       Type.Object(
         { since: time('When they began.'), requests: Type.Integer(), errors: Type.Integer() },
-        { description: 'The calls of your account since the last whole hour but one; absent if there were none.' },
+        {
+          description:
+            'The calls of your account since the last whole hour but one; absent if there were none. Errors are those of upstreams and of ' +
+            "the gateway: a caller's own mistakes do not count.",
+        },
       ),
     ),
     why: Type.Optional(Type.String({ description: 'Why it is not available.' })),
@@ -52,7 +59,8 @@ export const modelOperations: readonly Operation[] = [
     async handle({ caller }, { store, live }) {
       const account = await findOwner(store.db, caller.account.id)
       const { config, table } = live.generation
-      const models = await listModels(table, principalOf(account))
+      const principal = principalOf(account)
+      const models = await listModels(table, principal)
       const recent = await recentCalls(store, account)
       const available = models.map(({ id, owned_by, context_length }) => {
         const namespace = id.slice(0, id.indexOf('/'))
@@ -66,6 +74,7 @@ export const modelOperations: readonly Operation[] = [
           ...(calls && { recent: calls }),
           curated: config.curated.has(namespace),
           price: viewPrice(id, live.generation),
+          priced: isPriced(id, principal, live.generation),
           available: true,
         }
       })
@@ -84,22 +93,36 @@ function viewPrice(id: string, { prices, table }: Pick<Generation, 'prices' | 't
   return { name: price.name, input_usd: perMillion(input), output_usd: perMillion(output) }
 }
 
+/** Whether the price of each target of a listed model is known, or what such calls cost instead. */
+function isPriced(id: string, principal: Principal, { prices, table }: Pick<Generation, 'prices' | 'table'>): boolean {
+  if (prices.unpriced !== undefined) return true
+  const candidates = candidatesOf(table.route(table.resolve(id)!, principal).leads)
+  return candidates.every(({ target }) => prices.priceOf(target.served) !== undefined)
+}
+
 /** The context window of a model of an upstream, where the upstream does not say. */
 function contextOf(id: string, { prices, table }: Pick<Generation, 'prices' | 'table'>): number | undefined {
   const model = table.resolve(id)
   return model && prices.contextLengthOf(model)
 }
 
-/** The calls of an account in this hour and the one before, by model. */
+/** The calls of an account in this hour and the one before, by model, and how many of them an upstream or the gateway failed. */
 async function recentCalls(store: Store, { id }: Owner) {
   const hours = stepsOf({ from: Date.now() - HOUR_MS, to: Date.now() + 1, step: 'hour' })
-  const rows = groupRows(store, { group: 'model', step: 'hour', account: id }, hours).select(['name', 'requests', 'errors'])
+  const sums = groupRows(store, { group: 'model', step: 'hour', account: id }, hours).select(['name', 'requests'])
+  const failed = store.db
+    .selectFrom('calls')
+    .select(({ fn }) => ['model', fn.countAll().as('errors')])
+    .where('fault', 'in', ['upstream', 'gateway'])
+    .where('id', '>=', firstRequestId(hours[0]!))
+    .where('account_id', '=', id)
+    .groupBy('model')
+  const [asked, errors] = await Promise.all([store.read(sums), store.read(failed)])
+  const errorsOf = new Map(errors.map((row) => [row.model, Number(row.errors)]))
   const since = toTime(hours[0]!)
   const recent = new Map<string, { since: string; requests: number; errors: number }>()
-  for (const { name, requests, errors } of await store.read(rows)) {
-    const before = recent.get(name) ?? { since, requests: 0, errors: 0 }
-    recent.set(name, { since, requests: before.requests + requests, errors: before.errors + errors })
-  }
+  for (const { name, requests } of asked)
+    recent.set(name, { since, requests: (recent.get(name)?.requests ?? 0) + requests, errors: errorsOf.get(name) ?? 0 })
   return recent
 }
 
@@ -130,6 +153,7 @@ function dormantModels({ namespaces }: Config, { models: allowed }: Owner) {
         owned_by: name,
         curated: false,
         price: null,
+        priced: false,
         available: false,
         why: `${dormant} is not set`,
       })),

@@ -55,8 +55,16 @@ describe('code to copy in the console', () => {
   it('is a curl command that works as pasted, for a new key', () => {
     const key = { kind: 'live', secret: 'sk-live-x' } as const
     const models = [
-      { id: 'claude/asleep', namespace: 'claude', owned_by: 'claude', curated: false, price: null, available: false },
-      { id: 'acme/smart', namespace: 'acme', owned_by: 'acme', curated: true, price: null, available: true },
+      {
+        id: 'claude/asleep',
+        namespace: 'claude',
+        owned_by: 'claude',
+        curated: false,
+        price: null,
+        priced: false,
+        available: false,
+      },
+      { id: 'acme/smart', namespace: 'acme', owned_by: 'acme', curated: true, price: null, priced: false, available: true },
     ]
     const given = argumentsOf(curlLine('https://gateway.example/v1', key, models))
     expect(given).to.include('authorization: Bearer sk-live-x')

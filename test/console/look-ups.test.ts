@@ -233,7 +233,30 @@ describeInBrowser('what is looked up in the console', (open) => {
   it('is of a model whether its calls succeed', async () => {
     await call('sandbox/echo', 'sandbox: status=503')
     await page.goto(fixture.address('/models?q=sandbox/echo'))
-    await page.getByRole('row', { name: /sandbox\/echo.*Failing.*1 of 1 call failed since/ }).waitFor()
+    const echo = (state: string) => page.getByRole('row', { name: new RegExp(`sandbox/echo.*${state} failed since`) })
+    await echo('Available.*1 of 1 call').waitFor()
+    for (let count = 2; count <= 3; count++) await call('sandbox/echo', 'sandbox: status=503')
+    await page.reload()
+    await echo('Failing.*3 of 3 calls').waitFor()
+  })
+
+  it("is of a model that a caller's own mistakes are no failures of it", async () => {
+    for (let count = 1; count <= 4; count++) await call('sandbox/hello', 'sandbox: status=400')
+    await page.goto(fixture.address('/models?q=sandbox/hello'))
+    const row = page.getByRole('row', { name: /sandbox\/hello/ })
+    await row.waitFor()
+    expect(await row.innerText())
+      .to.include('Available')
+      .and.not.include('failed')
+  })
+
+  it('is at a budget which models it makes impossible to call', async () => {
+    await page.goto(fixture.address('/keys?new=1'))
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Budgets' }).fill('5 USD/day')
+    await page.keyboard.press('Enter')
+    await dialog.getByText(/A budget refuses .* whose price is not known: .*openai\/gpt-5\.5/).waitFor()
+    await page.keyboard.press('Escape')
   })
 
   // C12

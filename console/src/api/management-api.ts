@@ -1677,8 +1677,10 @@ export interface components {
       readonly curated: boolean;
       /** @description Null if none is known, and for a curated model, which costs what its targets cost. */
       readonly price: components["schemas"]["ModelPrice"] | null;
+      /** @description Whether a caller with a budget may call it: the price of each target is known. */
+      readonly priced: boolean;
       readonly available: boolean;
-      /** @description The calls of your account since the last whole hour but one; absent if there were none. */
+      /** @description The calls of your account since the last whole hour but one; absent if there were none. Errors are those of upstreams and of the gateway: a caller's own mistakes do not count. */
       readonly recent?: {
         /**
          * Format: date-time

@@ -28,8 +28,24 @@ onSqlite('the management API', (database) => {
   it('shows a member the models of their account, and why some are not available', async () => {
     const models = async () => (await fixture.member.get('/models')).body.data
     const free = { name: 'sandbox', input_usd: '0.00', output_usd: '0.00' }
-    const smart = { id: 'acme/smart', namespace: 'acme', owned_by: 'acme', curated: true, price: null, available: true }
-    const hello = { id: 'sandbox/hello', namespace: 'sandbox', owned_by: 'sandbox', curated: false, price: free, available: true }
+    const smart = {
+      id: 'acme/smart',
+      namespace: 'acme',
+      owned_by: 'acme',
+      curated: true,
+      price: null,
+      priced: true,
+      available: true,
+    }
+    const hello = {
+      id: 'sandbox/hello',
+      namespace: 'sandbox',
+      owned_by: 'sandbox',
+      curated: false,
+      price: free,
+      priced: true,
+      available: true,
+    }
     expect(await models()).to.deep.equal([smart, hello])
     await fixture.admin.patch(`/accounts/${fixture.account}`, { models: ['openai/*'] })
     expect(await models()).to.deep.equal([
@@ -39,6 +55,7 @@ onSqlite('the management API', (database) => {
         owned_by: 'openai',
         curated: false,
         price: null,
+        priced: false,
         available: false,
         why: 'OPENAI_API_KEY is not set',
       },

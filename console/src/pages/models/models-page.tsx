@@ -76,11 +76,11 @@ function Context({ length }: { readonly length: number | undefined }) {
 }
 
 /** A curated model costs what its targets cost. */
-function Price({ model: { price, curated } }: { readonly model: Model }) {
+function Price({ model: { price, priced, curated } }: { readonly model: Model }) {
   if (price === null)
     return (
       <Text size="sm" c="dimmed" span>
-        {curated ? 'By target' : 'Unknown'}
+        {curated && priced ? 'By target' : 'Unknown'}
       </Text>
     )
   const { input_usd, output_usd, name } = price
@@ -109,9 +109,12 @@ function Availability({ model }: { readonly model: Model }) {
 function stateOf({ available, recent }: Model): { readonly label: string; readonly tone: Tone } {
   if (!available) return { label: 'Not available', tone: 'quiet' }
   const { requests, errors } = recent ?? { requests: 0, errors: 0 }
-  if (requests > 0 && errors === requests) return { label: 'Failing', tone: 'bad' }
+  if (requests >= VERDICT && errors === requests) return { label: 'Failing', tone: 'bad' }
   return { label: 'Available', tone: errors * MANY >= requests && errors > 0 ? 'warning' : 'good' }
 }
+
+/** The calls that it takes to call a model failing: one is no verdict. */
+const VERDICT = 3
 
 /** One failure in so many calls is a warning. */
 const MANY = 10
