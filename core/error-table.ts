@@ -67,6 +67,14 @@ export const ERRORS = {
     ...caller(401, 'invalid_api_key', 'Incorrect API key provided: {key}. You can create a key with `umg keys create`.'),
     retry: false,
   },
+  two_api_keys: {
+    ...caller(
+      401,
+      'two_api_keys',
+      'Two different API keys were sent: one in Authorization, one in x-api-key. Send one of them. Claude Code sends both if ANTHROPIC_AUTH_TOKEN and ANTHROPIC_API_KEY are set.',
+    ),
+    retry: false,
+  },
   metrics_token_required: caller(401, 'invalid_api_key', 'The metrics need the bearer token that UMG_METRICS_TOKEN sets.'),
 
   // The address and the envelope
@@ -75,6 +83,11 @@ export const ERRORS = {
     405,
     null,
     'Not allowed to {method} on {path}. (HINT: Perhaps you meant to make a {allow} request?)',
+  ),
+  websocket_unsupported: caller(
+    426,
+    'websocket_unsupported',
+    'This gateway does not speak WebSocket here. Send the same request as {allow} {path}; a streamed reply comes as server-sent events.',
   ),
   unsupported_media_type: caller(415, 'unsupported_media_type', "Unsupported content type '{type}'; use '{wanted}'."),
   unsupported_encoding: caller(

@@ -115,24 +115,53 @@ function count(rawHeaders: readonly string[], name: string): number {
   return found
 }
 
-/** Throws 404, or 405 if only the method is wrong. */
+/** Throws 404, 405 if only the method is wrong, or 426 for a WebSocket at an endpoint: Codex then falls back to HTTP at once. */
 function refuseUnknownPath(ctx: Koa.Context): never {
   const layers = (ctx.matched ?? []) as readonly { readonly methods: readonly string[] }[]
   const allow = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ')
   const values = { method: ctx.method, path: ctx.path.slice(0, 200), allow, detail: detailFor(ctx.path) }
-  throw allow === ''
-    ? new GatewayError('unknown_url', { values })
-    : new GatewayError('method_not_allowed', { values, headers: { allow } })
+  if (allow === '') throw new GatewayError('unknown_url', { values })
+  // RFC 9110 §15.5.22 asks for the header, and for the status.
+  if (/^websocket$/i.test(ctx.get('upgrade')))
+    throw new GatewayError('websocket_unsupported', { values, headers: { upgrade: 'HTTP/1.1' } })
+  throw new GatewayError('method_not_allowed', { values, headers: { allow } })
 }
 
-/** What the base URL of an SDK lacks, where a path tells. */
+/** What is wrong with a path, where it tells: the base URL of an SDK, or an endpoint that the gateway does not serve. */
 function detailFor(path: string): string {
-  const isBase = path === '/v1' || path === '/v1/'
-  const lacksBase = modelEndpoints.some((endpoint) => endpoint.path === `/v1${path.replace(/\/$/, '')}`)
-  return isBase || lacksBase
-    ? '. The base URL of an SDK ends in /v1; calls go to paths below it, such as /v1/chat/completions.'
+  const isEndpoint = (name: string): boolean => modelEndpoints.some((endpoint) => endpoint.path === name)
+  const plain = path.replace(/\/$/, '')
+  if (plain === '/v1' || isEndpoint(`/v1${plain}`))
+    return '. The base URL of an SDK ends in /v1; calls go to paths below it, such as /v1/chat/completions.'
+  if (plain.startsWith('/v1/v1/') || plain === '/v1/v1')
+    return '. The base URL of this client must end without /v1, which it adds itself, as the SDKs of Anthropic and Claude Code do.'
+  return NOT_SERVED.some((name) => plain === name || plain.startsWith(`${name}/`))
+    ? '. This gateway does not serve that endpoint: docs/endpoints.md lists those that it serves.'
     : ''
 }
+
+/** Endpoints of OpenAI and Anthropic that the gateway does not serve. */
+export const NOT_SERVED: readonly string[] = [
+  '/v1/assistants',
+  '/v1/audio/voices',
+  '/v1/batches',
+  '/v1/containers',
+  '/v1/conversations',
+  '/v1/evals',
+  '/v1/files',
+  '/v1/fine_tuning',
+  '/v1/images/variations',
+  '/v1/messages/batches',
+  '/v1/organization',
+  '/v1/organizations',
+  '/v1/realtime',
+  '/v1/responses',
+  '/v1/skills',
+  '/v1/threads',
+  '/v1/uploads',
+  '/v1/vector_stores',
+  '/v1/videos',
+]
 
 /** The services of the routes of `/v1`. */
 export interface ApiServices extends CallServices, ExchangeServices {

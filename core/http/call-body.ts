@@ -98,7 +98,7 @@ export class CallBody {
     const { admission, scanner } = this.#services
     const { name, check, form, protocol } = endpoint
     const memory = admission.memoryFor(principal?.keyId ?? '')
-    const resolve: CallContext['resolve'] = (model) => table.resolve(model)
+    const resolve: CallContext['resolve'] = (name) => table.find(name, principal)
     this.#memory = memory
     const clientHeaders = protocol && headersOf(this.#ctx.req.headers, protocol)
     this.#context = {

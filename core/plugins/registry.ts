@@ -21,11 +21,46 @@ const DEFINE = { chain: 'defineChain', provider: 'defineProvider' } as const
  * relative to the file. All must pass the same checks. Throws a `PluginError` that says why it cannot serve.
  */
 export async function loadPlugin<Kind extends PluginKind>(name: string, kind: Kind, baseDir: string): Promise<Plugins[Kind]> {
-  const url = await locatePlugin(name, kind, baseDir)
-  const exported = await defaultOf(isFile(name) ? importLocal(toPath(name, baseDir)) : import(url))
-  const fault = faultOf(exported, kind)
-  if (fault !== undefined) throw new PluginError(fault)
-  return exported as Plugins[Kind]
+  try {
+    const url = await locatePlugin(name, kind, baseDir)
+    const exported = await defaultOf(isFile(name) ? importLocal(toPath(name, baseDir)) : import(url))
+    const fault = faultOf(exported, kind)
+    if (fault !== undefined) throw new PluginError(fault)
+    return exported as Plugins[Kind]
+  } catch (error) {
+    // A package may have the name of a vendor, such as its SDK, which is no plugin.
+    const meant = error instanceof PluginError && kind === 'provider' ? await builtinFor(name) : undefined
+    throw meant === undefined ? error : new PluginError(meant, { cause: error })
+  }
+}
+
+/** Names of vendors and their services that are not those of the providers which speak to them. */
+const ALSO_KNOWN_AS: Readonly<Record<string, string>> = {
+  aws: 'bedrock',
+  azure: 'azure-openai',
+  claude: 'anthropic',
+  google: 'gemini',
+  'google-ai': 'gemini',
+  'vertex-ai': 'vertex',
+}
+
+/** Which lines to write for the name of a vendor that is a preset, or another name of a built-in provider; undefined for any other. */
+async function builtinFor(name: string): Promise<string | undefined> {
+  const known = name.toLowerCase()
+  const provider = Object.hasOwn(ALSO_KNOWN_AS, known) ? ALSO_KNOWN_AS[known] : undefined
+  if (provider !== undefined) return `is not a provider; write "provider: ${provider}"`
+  for (const builtin of await builtinNames('provider')) {
+    const { default: plugin } = (await import((await locateBuiltin(builtin, 'provider'))!)) as { default: ProviderPlugin }
+    if (presetsOf(plugin).includes(known))
+      return `is a preset; write "provider: ${builtin}" and "config: { preset: ${known}, … }"`
+  }
+  return undefined
+}
+
+/** The values of the field `preset` of a provider's config; none if it has no such field. */
+function presetsOf({ schema }: ProviderPlugin): readonly unknown[] {
+  const { properties } = schema as { readonly properties?: { readonly preset?: { readonly enum?: readonly unknown[] } } }
+  return properties?.preset?.enum ?? []
 }
 
 /** The files of the plugin that a name means, as they were when it was loaded; of a plugin that is installed, none. */

@@ -9,7 +9,7 @@ import {
   type ModelId,
   promptEstimate,
 } from '../sdk/api.ts'
-import { bodyMayInclude, type CallContext, ClientCall, resolveModel } from './call.ts'
+import { bodyMayInclude, type CallContext, ClientCall } from './call.ts'
 import { chatCompletions } from './chat-completions.ts'
 import { type ChatSource, ChatView } from './chat-view.ts'
 import type {
@@ -99,7 +99,7 @@ export class CallForms implements ChatSource, ClientReplies {
     const body = structuredClone(this.body) as ChatRequest
     setPointer(body, pointer, value)
     chatCompletions.check(body)
-    const model = body.model === this.body.model ? this.model : resolveModel(body.model, this.#context)
+    const model = body.model === this.body.model ? this.model : this.#context.resolve(body.model)
     this.#edited = { model, chat: { ...this.#chat, body } }
   }
 

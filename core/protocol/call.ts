@@ -14,9 +14,14 @@ export interface Memory {
 /** Takes any number of bytes. */
 export const UNCOUNTED: Memory = { take: () => undefined }
 
-/** The error for a name that is no model which the caller may call: clients cannot distinguish unknown models from forbidden ones. */
-export function modelNotFound(name: string): GatewayError {
-  const detail = name.includes('/') ? '' : ' Names look like `<namespace>/<model>`; GET /v1/models lists those of your key.'
+/**
+ * The error for a name that is not a model which the caller may call: clients cannot distinguish unknown models from forbidden ones.
+ * `nearest`: a model that the caller may call, if one has a name like it.
+ */
+export function modelNotFound(name: string, nearest?: string): GatewayError {
+  const meant = nearest === undefined ? '' : ` Did you mean \`${nearest}\`?`
+  const form = name.includes('/') ? '' : ' Names look like `<namespace>/<model>`; GET /v1/models lists those of your key.'
+  const detail = meant + form
   return new GatewayError('model_not_found', { param: 'model', values: { model: name.slice(0, 200), detail } })
 }
 
@@ -25,8 +30,8 @@ export interface CallContext {
   readonly id: string
   readonly endpoint: EndpointName
   readonly check: RequestCheck
-  /** Resolves a name or alias to a model id; undefined if it cannot name a model. */
-  readonly resolve: (name: string) => ModelId | undefined
+  /** Resolves a name or alias to a model id. Throws a GatewayError (404) for one that cannot name a model. */
+  readonly resolve: (name: string) => ModelId
   /** Upstream headers added by chain plugins. */
   readonly upstreamHeaders: Readonly<Record<string, string>>
   /** Headers of the client's request that belong to its protocol, for upstreams that speak it. */
@@ -115,7 +120,7 @@ export class ClientCall implements Call {
   }
 
   get model(): ModelId {
-    this.#model ??= resolveModel(this.#head.model as string, this.#context)
+    this.#model ??= this.#context.resolve(this.#head.model as string)
     return this.#model
   }
 
@@ -264,13 +269,6 @@ export class ClientCall implements Call {
 }
 
 closeFacade(ClientCall)
-
-/** The model that a body names. Throws a GatewayError (404) if it cannot name one. */
-export function resolveModel(name: string, { resolve }: Pick<CallContext, 'resolve'>): ModelId {
-  const model = resolve(name)
-  if (model === undefined) throw modelNotFound(name)
-  return model
-}
 
 /** Placeholders for unparsed arrays: too large to be empty. */
 const UNREAD: Readonly<Record<string, readonly unknown[]>> = {

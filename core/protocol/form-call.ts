@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, ModelId, Upload } from '../sdk/api.ts'
-import { type CallContext, resolveModel } from './call.ts'
+import type { CallContext } from './call.ts'
 import { type FormFile, type FormPart, newBoundary, writeForm } from './form.ts'
 import { checkKeys, checkName } from './validation.ts'
 
@@ -34,7 +34,7 @@ export class FormCall implements Call {
   }
 
   get model(): ModelId {
-    this.#model ??= resolveModel(this.member('model') as string, this.#context)
+    this.#model ??= this.#context.resolve(this.member('model') as string)
     return this.#model
   }
 

@@ -4,6 +4,7 @@ import type { RetryCause } from '../config/schema/retry-causes.ts'
 import { modelNotFound } from '../protocol/call.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
 import { matchesGlob } from '../text/glob.ts'
+import { nearest } from '../text/suggestions.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { ModelDiscovery } from './discovery.ts'
 import { type Branch, type Candidate, type Choice, candidatesOf, type Route, type Target } from './route.ts'
@@ -50,6 +51,9 @@ const MOST_PASSED_THROUGH = 1000
 /** The most cached routes per principal. */
 const MOST_REMEMBERED = 100
 
+/** The most names that a wrong one is compared with. */
+const MOST_COMPARED = 1000
+
 /** One attempt. A second one is made only if the first met a stale connection. */
 const ONE_TRY = { attempts: 1, on: new Set<RetryCause>() } as const
 
@@ -69,6 +73,8 @@ export class RoutingTable {
     test: new BoundedMap(MOST_PASSED_THROUGH),
   }
 
+  /** That routes.yaml contains: aliases, curated models, and the named models of namespaces. */
+  readonly #names: readonly string[]
   readonly #routesFor = new WeakMap<Principal, BoundedMap<string, Route>>()
 
   constructor({ namespaces, curated, aliases, sandbox }: TableParts) {
@@ -76,6 +82,7 @@ export class RoutingTable {
     this.curated = curated
     this.#aliases = aliases
     this.#sandbox = sandbox
+    this.#names = [...namesOf({ namespaces, curated, aliases })]
     const routesOf = (kind: Kind) => buildRoutes(curated.values(), (id) => this.#named(split(id), kind))
     this.#routes = { live: routesOf('live'), test: routesOf('test') }
     this.maxBody = { live: this.#maxBodyOf('live'), test: this.#maxBodyOf('test') }
@@ -91,15 +98,35 @@ export class RoutingTable {
     return this.namespaces.has(model.namespace) || this.curated.has(model.namespace) ? model : undefined
   }
 
+  /** The model id of a name. Throws `model_not_found` where `resolve` finds none. `principal`: undefined while it is unknown. */
+  find(name: string, principal: Principal | undefined): ModelId {
+    const model = this.resolve(name)
+    if (model === undefined) throw modelNotFound(name, principal && this.#nearest(name, principal))
+    return model
+  }
+
   /** The route of a call. Throws `model_not_found` both for an unknown model and for one that the principal may not call. */
   route(model: ModelId, principal: Principal): Route {
     const known = this.#routesFor.get(principal)?.get(model.id)
     if (known !== undefined) return known
     const { kind } = principal
     const route = this.mayCall(model, principal) ? (this.#routes[kind].get(model.id) ?? this.#passing(model, kind)) : undefined
-    if (route === undefined) throw modelNotFound(model.id)
+    if (route === undefined) throw modelNotFound(model.id, this.#nearest(model.alias ?? model.id, principal))
     this.#remember(principal, model, route)
     return route
+  }
+
+  /** The name in routes.yaml nearest to a wrong one, of those that a principal may call: it tells nothing that GET /v1/models would not. */
+  #nearest(name: string, principal: Principal): string | undefined {
+    const namespace = name.slice(0, name.indexOf('/') + 1)
+    const names = this.#names.toSorted((a, b) => Number(b.startsWith(namespace)) - Number(a.startsWith(namespace)))
+    const callable = names.filter((each) => this.#isServed(this.resolve(each)!, principal)).slice(0, MOST_COMPARED)
+    return callable.find((each) => each.endsWith(`/${name}`)) ?? nearest(name, callable)
+  }
+
+  #isServed(model: ModelId, principal: Principal): boolean {
+    const { kind } = principal
+    return this.mayCall(model, principal) && (this.#routes[kind].has(model.id) || this.#target(model, kind) !== undefined)
   }
 
   /** A frozen principal does not change, so its routes can be cached. */
@@ -166,6 +193,13 @@ export class RoutingTable {
   #upstreamOf(namespace: Namespace, kind: Kind): NamedProvider | undefined {
     return kind === 'test' && namespace.testKeys === 'sandbox' ? this.#sandbox : namespace.upstream
   }
+}
+
+function* namesOf({ namespaces, curated, aliases }: Omit<TableParts, 'sandbox'>): Iterable<string> {
+  yield* aliases.keys()
+  for (const { name, routes } of curated.values()) for (const model of routes.keys()) yield `${name}/${model}`
+  for (const { name, models = [] } of namespaces.values())
+    for (const model of models) if (!model.includes('*')) yield `${name}/${model}`
 }
 
 function split(id: string): ModelId {

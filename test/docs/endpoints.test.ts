@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Provider } from 'unified-model-gateway/plugin'
+import { NOT_SERVED } from '../../core/http/app.ts'
 import { modelEndpoints } from '../../core/protocol/endpoints/model-endpoints.ts'
 import { builtInProviders, cell } from '../../docs/generate/providers.ts'
 import { readText } from '../support/sources.ts'
@@ -42,5 +43,11 @@ describe('docs/endpoints.md', () => {
     expect(Object.fromEntries(rows.map(([field, ...supports]) => [field, supports]))).to.deep.equal(
       Object.fromEntries(fields.map((field) => [`\`${field}\``, tables.map(({ parameters }) => cell(parameters[field]))])),
     )
+  })
+
+  it('names all endpoints that the gateway says it does not serve', () => {
+    const [, section = ''] = PAGE.split('## Endpoints that are not served')
+    const listed = section.split('\n## ')[0]!.match(/`\/v1\/[\w/]+`/g) ?? []
+    expect(listed).to.deep.equal(NOT_SERVED.map((path) => `\`${path}\``))
   })
 })

@@ -58,7 +58,7 @@ function createSampleCall(table: RoutingTable, model: string): Call {
     id: 'req_simulation',
     endpoint: chatCompletions.name,
     check: chatCompletions.check,
-    resolve: (name) => table.resolve(name),
+    resolve: (name) => table.find(name, undefined),
     upstreamHeaders: {},
     memory: UNCOUNTED,
     decided: false,

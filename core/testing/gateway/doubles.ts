@@ -1,5 +1,5 @@
 import { checkSchema, validate } from '../../config/schema/validate.ts'
-import { ClientCall, UNCOUNTED } from '../../protocol/call.ts'
+import { ClientCall, modelNotFound, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
 import { memoryLimits } from '../../quota/limits.ts'
 import type { Attempt, Call, Host, ModelId, Provider, ProviderPlugin } from '../../sdk/api.ts'
@@ -42,9 +42,10 @@ export function testCall(body: Readonly<Record<string, unknown>> = {}): Call {
   })
 }
 
-function resolve(id: string): ModelId | undefined {
+function resolve(id: string): ModelId {
   const slash = id.indexOf('/')
-  return slash < 1 ? undefined : { id, namespace: id.slice(0, slash), model: id.slice(slash + 1) }
+  if (slash < 1) throw modelNotFound(id)
+  return { id, namespace: id.slice(0, slash), model: id.slice(slash + 1) }
 }
 
 /** The first attempt at a call's model, with a signal that is never aborted. */

@@ -35,9 +35,10 @@ export default defineChain({
     ])
     const withoutKey = anonymous && anonymousPrincipal(anonymous.models, anonymous.class)
 
-    function refuse(reason: 'missing' | 'malformed' | 'unknown', token = ''): never {
+    function refuse(reason: 'missing' | 'malformed' | 'conflicting' | 'unknown', token = ''): never {
       failures.add(1, reason)
       if (reason === 'missing') throw new GatewayError('missing_api_key')
+      if (reason === 'conflicting') throw new GatewayError('two_api_keys')
       throw new GatewayError('invalid_api_key', { values: { key: maskKey(token) } })
     }
 
@@ -59,33 +60,41 @@ function anonymousPrincipal(models: readonly string[], rateClass: string | undef
   return Object.freeze({ keyId: 'anonymous', name: 'anonymous', kind: 'live', account: 'anonymous', models: [models], rateClass })
 }
 
-/** The credential of a request: absent, malformed, or a key. */
-export type Credential = { readonly kind: 'missing' | 'malformed' } | { readonly kind: 'key'; readonly token: string }
+/** The credential of a request: absent, malformed, two that differ, or a key. */
+export type Credential =
+  | { readonly kind: 'missing' | 'malformed' | 'conflicting' }
+  | { readonly kind: 'key'; readonly token: string }
 
 const MISSING: Credential = { kind: 'missing' }
 const MALFORMED: Credential = { kind: 'malformed' }
+const CONFLICTING: Credential = { kind: 'conflicting' }
 
 /**
  * Reads the credential of a request from `req.rawHeaders`, where nothing was merged or dropped: of two Authorization headers Node's
- * `headers` keeps the first, and a proxy before us may have judged the second. An x-api-key beside it is refused for the same reason;
- * alone it is the key, as Anthropic's SDKs send it.
+ * `headers` keeps the first, and a proxy before us may have judged the second. Anthropic's SDKs send the key as x-api-key, and both headers
+ * if they are given both: equal keys are one; of different ones, a proxy before us may have judged the other.
  */
 export function readCredential(rawHeaders: readonly string[]): Credential {
   let authorization: string | undefined
   let apiKey: string | undefined
-  let credentials = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
-    if (name === 'authorization') authorization = rawHeaders[i + 1]!
-    else if (name === 'x-api-key') apiKey = rawHeaders[i + 1]!
-    else continue
-    credentials++
+    if (name === 'authorization') {
+      if (authorization !== undefined) return MALFORMED
+      authorization = rawHeaders[i + 1]!
+    } else if (name === 'x-api-key') {
+      if (apiKey !== undefined) return MALFORMED
+      apiKey = rawHeaders[i + 1]!
+    }
   }
-  if (credentials === 0) return MISSING
-  if (credentials > 1) return MALFORMED
+  if (authorization === undefined && apiKey === undefined) return MISSING
   // RFC 6750 §2.1; the scheme's case does not matter (RFC 9110 §11.1). Printable ASCII only.
-  const token = apiKey === undefined ? /^bearer +([!-~]+)$/i.exec(authorization!)?.[1] : /^[!-~]+$/.exec(apiKey)?.[0]
-  return token === undefined ? MALFORMED : { kind: 'key', token }
+  const bearer = authorization === undefined ? undefined : /^bearer +([!-~]+)$/i.exec(authorization)?.[1]
+  const plain = apiKey === undefined ? undefined : /^[!-~]+$/.exec(apiKey)?.[0]
+  if (authorization !== undefined && bearer === undefined) return MALFORMED
+  if (apiKey !== undefined && plain === undefined) return MALFORMED
+  if (bearer !== undefined && plain !== undefined && bearer !== plain) return CONFLICTING
+  return { kind: 'key', token: bearer ?? plain! }
 }
 
 /** Masks a token, so that its owner can still recognise it: `sk-li***wjh3`. A short one is masked completely. */

@@ -3,7 +3,8 @@ import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import * as api from 'unified-model-gateway/plugin'
-import { loadPlugin, type PluginKind } from '../../../core/plugins/registry.ts'
+import { builtinNames, loadPlugin, type PluginKind } from '../../../core/plugins/registry.ts'
+import { PRESETS } from '../../../plugins/providers/openai-compatible/presets.ts'
 import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
 
 const RESOLVE_PLUGIN_API = new URL('../../../core/plugins/resolve-plugin-api.ts', import.meta.url)
@@ -119,6 +120,22 @@ describe('a plugin', () => {
     it('in the wrong section is refused with the right one', async () => {
       expect(await refusal('openai-compatible')).to.equal('is a provider: name it under "namespaces", not in the chain')
       expect(await refusal('auth', 'provider')).to.equal('is a chain plugin: name it in the chain, not under "namespaces"')
+    })
+
+    it("is named with its two lines for each preset's name, also where a package has that name", async () => {
+      install('openai', 'export default class OpenAI {}')
+      const builtin = await builtinNames('provider')
+      for (const preset of Object.keys(PRESETS).filter((name) => !builtin.includes(name)))
+        expect(await refusal(preset, 'provider')).to.equal(
+          `is a preset; write "provider: openai-compatible" and "config: { preset: ${preset}, … }"`,
+        )
+      expect(await refusal('openai', 'chain')).to.not.contain('preset')
+    })
+
+    it("is named for a vendor's other names", async () => {
+      expect(await refusal('azure', 'provider')).to.equal('is not a provider; write "provider: azure-openai"')
+      expect(await refusal('Google', 'provider')).to.equal('is not a provider; write "provider: gemini"')
+      expect(await refusal('claude', 'provider')).to.equal('is not a provider; write "provider: anthropic"')
     })
 
     it('cannot be named by a relative path', async () => {

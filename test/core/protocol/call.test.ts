@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
-import { ClientCall, UNCOUNTED } from '../../../core/protocol/call.ts'
+import { ClientCall, modelNotFound, UNCOUNTED } from '../../../core/protocol/call.ts'
 import { chatCompletions } from '../../../core/protocol/chat-completions.ts'
 import { withDefaults } from '../../../core/routing/operation.ts'
 import type { ModelId } from '../../../core/sdk/api.ts'
@@ -16,9 +16,10 @@ function clientCall(text: string, upstreamHeaders: Readonly<Record<string, strin
     id: 'req_1',
     endpoint: 'chat.completions',
     check: chatCompletions.check,
-    resolve(name): ModelId | undefined {
+    resolve(name): ModelId {
       const slash = name.indexOf('/')
-      return slash < 0 ? undefined : { id: name, namespace: name.slice(0, slash), model: name.slice(slash + 1) }
+      if (slash < 0) throw modelNotFound(name)
+      return { id: name, namespace: name.slice(0, slash), model: name.slice(slash + 1) }
     },
     upstreamHeaders,
     memory: UNCOUNTED,

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import OpenAI from 'openai'
+import { NOT_SERVED } from '../../../core/http/app.ts'
 import { createSecret } from '../../../core/keys/format.ts'
 import { createKey, revokeKey } from '../../../core/keys/keys.ts'
 import { hold, json, sse } from '../../../core/testing/kit.ts'
@@ -162,6 +163,49 @@ describe('The gateway, called by the SDK and curl,', () => {
       )
     })
   }
+
+  for (const path of NOT_SERVED.filter((name) => name !== '/v1/responses').flatMap((name) => [name, `${name}/id_1`]))
+    it(`says that ${path} is not served`, async () => {
+      const reply = await post(good(), path)
+      expect(reply.status).to.equal(404)
+      expect((await reply.error()).message).to.equal(
+        `Invalid URL (POST ${path}). This gateway does not serve that endpoint: docs/endpoints.md lists those that it serves.`,
+      )
+    })
+
+  it('says that the base URL has /v1 twice', async () => {
+    expect((await (await post(good(), '/v1/v1/messages')).error()).message).to.include('must end without /v1')
+  })
+
+  for (const path of ['/v1/responses', CHAT])
+    it(`answers 426 to a WebSocket at ${path}, upon which Codex falls back to HTTP`, async () => {
+      const headers = {
+        authorization: good().authorization,
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+      }
+      const reply = await rawHttp(url + path, { method: 'GET', headers })
+      expect(reply.status).to.equal(426)
+      expect(reply.headers.upgrade).to.equal('HTTP/1.1')
+      expect((await reply.error()).code).to.equal('websocket_unsupported')
+    })
+
+  it('accepts the same key in Authorization and x-api-key', async () => {
+    const headers = { ...good(), 'x-api-key': fixture.gateway.liveKey }
+    for (const path of [CHAT, '/v1/messages']) {
+      const body = JSON.stringify({ ...ask(openai), max_tokens: 10 })
+      expect((await rawHttp(url + path, { method: 'POST', headers, body })).status).to.equal(200)
+    }
+  })
+
+  it('says that Authorization and x-api-key have different keys, also if both are valid', async () => {
+    for (const other of [await fixture.gateway.key(), 'sk-ant-another', createSecret('live')]) {
+      const reply = await post({ ...good(), 'x-api-key': other })
+      expect(reply.status).to.equal(401)
+      expect((await reply.error()).code).to.equal('two_api_keys')
+    }
+  })
 
   for (const [path, body] of Object.entries(WITH_A_BARE_NAME)) {
     it(`says at ${path} what names of models look like, if one has no namespace`, async () => {
