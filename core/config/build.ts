@@ -38,8 +38,6 @@ export interface Resolution {
   readonly dormant: ReadonlyMap<string, readonly Reference[]>
   /** The rate classes that plugins declare. */
   readonly rateClasses: readonly string[]
-  /** What the checks found that may be intended. */
-  readonly notices: readonly string[]
 }
 
 /** The values of a RawConfig without problems. */
@@ -74,7 +72,7 @@ export function buildConfig(raw: RawConfig, resolution: Resolution): Config {
     expectations: buildExpectations(values, file),
     digests: digestsOf(raw),
   }
-  return { ...config, notices: [...noticesOf(config, dormant), ...resolution.notices] }
+  return { ...config, notices: noticesOf(config, dormant) }
 }
 
 interface NamespaceContext {

@@ -11,10 +11,10 @@ import { type ConfiguredPlugin, configurePlugins } from './checks/plugins.ts'
 import { checkPrices } from './checks/prices.ts'
 import { problemsOf } from './checks/schema-errors.ts'
 import { checkSyntax } from './checks/syntax.ts'
+import { namesOfTags } from './checks/tags.ts'
 import { declaredNames, findUndeclaredNames, locateNames, namesOfKeys } from './checks/undeclared-names.ts'
 import { findUnknownAccounts, findUnknownNames } from './checks/unknown-names.ts'
 import { findUnsetReferences } from './checks/unset-references.ts'
-import { noticesOfTags } from './checks/unset-tags.ts'
 import type { Config } from './config.ts'
 import { ConfigFile, type Problem } from './file/config-file.ts'
 import { FilesRead } from './file/files-read.ts'
@@ -73,7 +73,13 @@ export async function readConfig(path: string, env: NodeJS.ProcessEnv, files: Fi
   const validation = validate(routesSchema, raw.values)
   const links = await configurePlugins('chain', raw, files)
   const providers = await configurePlugins('provider', raw, files)
-  const locatedNames = [...locateNames(validation.names, []), ...namesOfKeys(raw), ...links.names, ...providers.names]
+  const locatedNames = [
+    ...locateNames(validation.names, []),
+    ...namesOfKeys(raw),
+    ...namesOfTags(raw),
+    ...links.names,
+    ...providers.names,
+  ]
   const modelNames = new ModelNames(raw)
   const diagnostics = toDiagnostics(file, [
     ...syntax.problems,
@@ -93,7 +99,6 @@ export async function readConfig(path: string, env: NodeJS.ProcessEnv, files: Fi
     providers: providers.plugins,
     dormant: unset.dormant,
     rateClasses: declaredNames(locatedNames, 'rate class'),
-    notices: noticesOfTags(raw, declaredNames(locatedNames, 'tag')),
   })
   return { file, diagnostics, config, ...creatable }
 }

@@ -18,6 +18,9 @@ export function locateNames(names: readonly NameUse[], base: Path): readonly Loc
 /** The kind of names that plugins have for keys: `routes:NAME` for one of this file, an id for one of the database. */
 const KEY = 'key of this file'
 
+/** The kind of names that tags of calls have. */
+export const TAG = 'tag'
+
 /**
  * The names of the keys of a file, for what refers to keys; none if they are not all known, because of a mistake that the schema reports,
  * or may not be shown, because they come from references.
@@ -36,6 +39,11 @@ export function declaredNames(uses: readonly LocatedNames[], kind: string): read
   return [...new Set(uses.filter((use) => use.declares && use.kind === kind).flatMap(({ names }) => names))]
 }
 
+/** What to write for a name that is right, and that nothing of the file declares. */
+const REMEDIES: Readonly<Record<string, (name: string) => string>> = {
+  [TAG]: (name) => `; declare one that keys of the database have under "tags" of rate-tagging, as ${name}: "{tag.${name}}"`,
+}
+
 /** Finds names that no plugin declares. If no plugin declares any name of a kind, its names are not checked: a plugin may know them. */
 export function findUndeclaredNames(raw: RawConfig, uses: readonly LocatedNames[]): readonly Problem[] {
   const declared = Map.groupBy(
@@ -52,7 +60,7 @@ export function findUndeclaredNames(raw: RawConfig, uses: readonly LocatedNames[
     const isReference = raw.quotable(path) === undefined
     const message = isReference
       ? `the value of the reference is not a ${kind}`
-      : `${JSON.stringify(name)} is not a ${kind}${others}`
+      : `${JSON.stringify(name)} is not a ${kind}${others}${REMEDIES[kind]?.(name) ?? ''}`
     return [{ span: raw.file.valueSpan(path), message: `${formatPath(path)}: ${message}` }]
   })
 }

@@ -146,7 +146,11 @@ function textOf(place: string, state: CallState): string | undefined {
   return headerText(filled ?? '') || undefined
 }
 
-const tagOf = ({ tags }: CallState, name: string): string | undefined => (Object.hasOwn(tags, name) ? tags[name] : undefined)
+/** A tag of the call, or of its key or account. */
+function tagOf({ tags, principal }: CallState, name: string): string | undefined {
+  const own = Object.hasOwn(tags, name) ? tags[name] : undefined
+  return own ?? (principal?.tags && Object.hasOwn(principal.tags, name) ? principal.tags[name] : undefined)
+}
 
 /** What a header can carry of a value that a client or an upstream chose. */
 export const headerText = (value: string): string =>

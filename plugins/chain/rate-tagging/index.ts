@@ -71,15 +71,16 @@ const Config = Type.Object(
         additionalProperties: false,
         declares: 'tag',
         description:
-          'Labels of the call in the log and the usage rows. Places: {account} {key} {key_id} {kind} {class} {namespace} {model} {header.NAME}. A tag of which a value is unknown is left out.',
+          'Labels of the call in the log and the usage rows. Places: {account} {key} {key_id} {kind} {class} {namespace} {model} {header.NAME} {tag.NAME} (of the key or its account). A tag of which a value is unknown is left out.',
         examples: [{ team: '{header.x-team}' }],
       }),
     ),
     metrics: Type.Optional(
-      Type.Array(Type.String(), {
+      Type.Array(Type.String({ refersTo: 'tag' }), {
         minItems: 1,
         uniqueItems: true,
-        description: 'The tags that become labels of umg_tagged_requests_total and umg_tagged_tokens_total.',
+        description:
+          'The tags that become labels of umg_tagged_requests_total and umg_tagged_tokens_total: those under `tags`, and those of keys and accounts.',
         examples: [['team']],
       }),
     ),
@@ -95,7 +96,7 @@ export default defineChain({
   create(config, host) {
     const classOf = createClasses(config, host.log)
     const tags = compileTags(config.tags ?? {})
-    const countTagged = createTagMetrics(config.metrics ?? [], tags.names, host.metrics)
+    const countTagged = createTagMetrics(config.metrics ?? [], host.metrics)
     const limited = host.metrics.counter('umg_rate_limited_total', 'Calls refused by a rate limit.', [
       'limit',
       'scope',
@@ -109,7 +110,7 @@ export default defineChain({
         const { principal } = state
         // Core refuses a call without a principal. A list of models needs no upstream.
         if (principal === undefined || state.endpoint === 'models') return next()
-        if (config.metrics !== undefined) state.onSettled((outcome) => countTagged(state.tags, outcome))
+        if (config.metrics !== undefined) state.onSettled((outcome) => countTagged(state, outcome))
 
         const rateClass = classOf(principal)
         const setTags = () =>

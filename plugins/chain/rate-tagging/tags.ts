@@ -1,4 +1,5 @@
 import {
+  type CallState,
   compileTemplate,
   type FieldProblem,
   type HostMetrics,
@@ -30,6 +31,8 @@ const PLACES: Readonly<Record<string, (source: TagSource) => string | undefined>
 }
 
 const HEADER = 'header.'
+/** A tag that the key or its account has. */
+const TAG = 'tag.'
 
 /** Tags are logged: what identifies a client must not be among them. */
 const CREDENTIALS = ['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'api-key', 'x-goog-api-key']
@@ -71,34 +74,38 @@ export function compileTags(templates: Readonly<Record<string, string>>): Tags {
 
 /** Clients choose some of the values: what does not print is dropped, the rest is cut, and nothing counts as unknown. */
 function filled(place: string, source: TagSource): string | undefined {
-  const value = place.startsWith(HEADER) ? source.header(place.slice(HEADER.length)) : PLACES[place]!(source)
+  const value = rawValue(place, source)
   const printable = (value ?? '').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()
   return [...printable].slice(0, MAX_LENGTH).join('') || undefined
 }
 
+function rawValue(place: string, source: TagSource): string | undefined {
+  if (place.startsWith(HEADER)) return source.header(place.slice(HEADER.length))
+  return place.startsWith(TAG) ? ownTag(source.principal, place.slice(TAG.length)) : PLACES[place]!(source)
+}
+
+/** A tag of a key or its account. */
+const ownTag = ({ tags = {} }: Principal, name: string): string | undefined =>
+  Object.hasOwn(tags, name) ? tags[name] : undefined
+
 function compileTag(text: string): Template {
-  const template = compileTemplate(text, [...Object.keys(PLACES), `${HEADER}*`])
+  const template = compileTemplate(text, [...Object.keys(PLACES), `${HEADER}*`, `${TAG}*`])
   const secret = template.names.find((place) => CREDENTIALS.includes(place.replace(HEADER, '').toLowerCase()))
   if (secret !== undefined) throw new Error(`{${secret}} is a credential, which a tag would write into the log`)
   return template
 }
 
 /** Counts a call that ended under those of its tags that the operator allows as labels. */
-export type CountTagged = (tags: Readonly<Record<string, string>>, outcome: Outcome) => void
+export type CountTagged = ({ tags, principal }: Pick<CallState, 'tags' | 'principal'>, outcome: Outcome) => void
 
-/** Throws an InvalidConfig where a label is no tag. */
-export function createTagMetrics(labels: readonly string[], tagNames: readonly string[], metrics: HostMetrics): CountTagged {
+/** Counts by tags of calls, and by those of their keys and accounts. */
+export function createTagMetrics(labels: readonly string[], metrics: HostMetrics): CountTagged {
   if (labels.length === 0) return () => undefined
-  const strangers = [...labels.entries()].filter(([, label]) => !tagNames.includes(label))
-  if (strangers.length > 0) {
-    const message = `is not a tag; the tags are ${tagNames.join(', ') || 'none, declare one under tags'}`
-    throw new InvalidConfig(...strangers.map(([index]) => ({ path: ['metrics', index], message })))
-  }
   const requests = metrics.counter('umg_tagged_requests_total', 'Calls by tag.', labels)
   const tokens = metrics.counter('umg_tagged_tokens_total', 'Tokens by tag, estimates included.', labels)
 
-  return (tags, { usage }) => {
-    const values = labels.map((label) => tags[label] ?? '')
+  return ({ tags, principal }, { usage }) => {
+    const values = labels.map((label) => tags[label] ?? (principal && ownTag(principal, label)) ?? '')
     requests.add(1, ...values)
     if (usage !== undefined) tokens.add(usage.total_tokens, ...values)
   }

@@ -122,7 +122,6 @@ describe('umg validate', () => {
   }
 
   for (const [name, right, wrong, says] of [
-    ['a tag that nothing sets', '{tag.team}', '{tag.teem}', 'nothing in this file sets the tag "teem"; did you mean "team"?'],
     [
       'a misspelt parameter',
       'temperature: 0.2',

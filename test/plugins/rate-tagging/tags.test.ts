@@ -94,11 +94,6 @@ describe('rate tags', () => {
       ])
     })
 
-    it('must be tags', async () => {
-      expect(await refusal({ ...config, metrics: ['taem'] }))
-        .to.include('metrics.0 is not a tag')
-        .and.include('team')
-    })
   })
 
   describe('cannot be', () => {
