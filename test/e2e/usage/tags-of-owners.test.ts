@@ -38,7 +38,11 @@ describe('the tags of a key and its account', () => {
   it('reach headers of the reply and of the upstream, and the labels of metrics', async () => {
     const key = await gateway.key({ account: 'search', tags: { cost_center: 'r17' } })
     const messages = [{ role: 'user', content: 'Hi' }]
-    const reply = await gateway.fetch('/v1/chat/completions', { key, json: { model: 'up/m', messages }, headers: { 'x-app': 'web' } })
+    const reply = await gateway.fetch('/v1/chat/completions', {
+      key,
+      json: { model: 'up/m', messages },
+      headers: { 'x-app': 'web' },
+    })
     expect(Object.fromEntries(['x-team', 'x-cost', 'x-app-tag'].map((name) => [name, reply.headers.get(name)]))).to.deep.equal({
       'x-team': 'search',
       'x-cost': 'r17',

@@ -93,7 +93,6 @@ describe('rate tags', () => {
         'umg_tagged_requests_total{team="search",app=""} 2',
       ])
     })
-
   })
 
   describe('cannot be', () => {
