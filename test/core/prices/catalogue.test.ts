@@ -2,9 +2,14 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { type Catalogue, loadCatalogue } from '../../../core/prices/catalogue.ts'
 import { costOf } from '../../../core/prices/price.ts'
-import { PRESET_VENDORS, PROVIDER_VENDORS, vendorOf } from '../../../core/prices/price-list.ts'
+import { PRESET_VENDORS, PROVIDER_VENDORS, vendorOf } from '../../../core/prices/vendors.ts'
 import { formatUsd } from '../../../core/text/money.ts'
 import { PRESETS } from '../../../plugins/providers/openai-compatible/presets.ts'
+
+/** The module of a built-in provider. */
+interface ProviderModule {
+  readonly default: { readonly schema: { readonly properties?: Readonly<Record<string, { readonly default?: string }>> } }
+}
 
 const NOW = Date.UTC(2026, 10, 1, 12)
 
@@ -45,6 +50,27 @@ describe('the list prices of vendors', () => {
     expect(vendorOf('anthropic', {})).to.equal('anthropic')
     expect(vendorOf('azure-openai', { baseUrl: 'https://name.openai.azure.com' })).to.equal('azure')
     expect(vendorOf('their-own', {})).to.equal(undefined)
+  })
+
+  it('are found at the address that a provider or a preset has by itself, and at the same address written out', async () => {
+    for (const [name, vendor] of Object.entries(PROVIDER_VENDORS)) {
+      const { default: plugin } = (await import(`../../../plugins/providers/${name}/index.ts`)) as ProviderModule
+      const { default: baseUrl } = plugin.schema.properties?.baseUrl ?? {}
+      expect(vendorOf(name, { baseUrl: baseUrl ?? undefined }), name).to.equal(vendor)
+    }
+    for (const [preset, vendor] of Object.entries(PRESET_VENDORS)) {
+      const { baseUrl } = PRESETS[preset as keyof typeof PRESETS]
+      expect(vendorOf('openai-compatible', { preset, baseUrl }), preset).to.equal(vendor)
+      expect(vendorOf('openai-compatible', { baseUrl }), baseUrl).to.equal(vendor)
+    }
+    expect(vendorOf('bedrock', { baseUrl: 'https://bedrock-runtime.eu-west-1.amazonaws.com' })).to.equal('aws')
+    expect(vendorOf('vertex', { baseUrl: 'https://aiplatform.eu.rep.googleapis.com/v1' })).to.equal('google')
+  })
+
+  it('are not found at an address that only looks like that of a vendor', () => {
+    for (const baseUrl of ['https://api.anthropic.com.proxy.example', 'https://proxy.example/api.anthropic.com', 'nonsense']) {
+      expect(vendorOf('anthropic', { baseUrl }), baseUrl).to.equal(undefined)
+    }
   })
 
   it('have the version of the package in their names', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { PRESET_VENDORS, PROVIDER_VENDORS } from '../../../core/prices/price-list.ts'
+import { PRESET_VENDORS, PROVIDER_VENDORS } from '../../../core/prices/vendors.ts'
 import { TOKEN_CLASSES } from '../../../core/protocol/usage.ts'
 import { readText } from '../../support/sources.ts'
 
