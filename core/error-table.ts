@@ -158,7 +158,7 @@ export const ERRORS = {
     code: 'price_unknown',
     fault: 'policy',
     message:
-      'The price of the model `{model}` is unknown, so a budget could not be kept. Ask the operator to give it a price, or use another model.',
+      'The price of the model `{model}`{detail} is unknown, so a budget could not be kept. Ask the operator to give it a price, or use another model.',
     retry: false,
   },
   request_refused: { status: 403, type: INVALID, code: 'request_refused', fault: 'policy', message: '{detail}', retry: false },

@@ -82,7 +82,7 @@ interface NamespaceContext {
 
 function buildNamespace(
   name: string,
-  { models, timeouts, testKeys, breaker, concurrency, limits, tls }: NamespaceValues,
+  { models, timeouts, testKeys, breaker, concurrency, limits, tls, hostedTools }: NamespaceValues,
   { file, resolution: { providers, dormant } }: NamespaceContext,
 ): NamespaceConfig {
   const { plugin, config, credentials } = providers.get(name)!
@@ -105,6 +105,7 @@ function buildNamespace(
     }),
     ...(limits && { limits: buildLimits(limits) }),
     ...(tls && { tls }),
+    ...(hostedTools && { hostedTools }),
     ...(missing && { dormant: [...new Set(missing)].join(', ') }),
     at: file.position(file.keySpan(['namespaces', name])),
   }

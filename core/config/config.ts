@@ -68,6 +68,8 @@ export interface NamespaceConfig {
   readonly concurrency?: ConcurrencyConfig
   /** Those that all processes and gateways share. Absent: no limit. */
   readonly limits?: LimitsConfig
+  /** The tools that calls may let the vendor run. Absent: callers without a budget may use any, others none. */
+  readonly hostedTools?: readonly string[]
   /** Absent: it is connected to as Node does by default. */
   readonly tls?: TlsValues
   /** Why an `optional: true` namespace is left out: the names of the variables and files that are not set. Absent: it is not. */

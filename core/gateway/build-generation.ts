@@ -70,8 +70,8 @@ class GenerationBuilder {
   }
 
   async createNamespace(entry: NamespaceConfig, { digests }: Config): Promise<Namespace> {
-    const { name, plugin, config, models, timeouts, testKeys, dormant, at } = entry
-    const common = { name, models, timeouts, testKeys }
+    const { name, plugin, config, models, timeouts, testKeys, hostedTools, dormant, at } = entry
+    const common = { name, models, timeouts, testKeys, hostedTools }
     if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new ModelDiscovery([], this.#services.log) }
     const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
     const { catalogue, client, ...created } = await this.#creator.createProvider(identity, entry)

@@ -199,6 +199,7 @@ const ONE_WRITE = 16 * 1024
 function respond(exchange: Exchange, response: ServerResponse): void {
   if (exchange.closed) return
   if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
+  if (exchange.cap !== undefined) response.setHeader('x-umg-output-cap', exchange.cap)
   if (exchange.failure !== undefined) sendError(exchange.failure, exchange.wire, response)
   else if (exchange.stream !== undefined) sendStream(exchange, response)
   else if (exchange.body !== undefined) sendJson(200, exchange.body, response)

@@ -1,22 +1,28 @@
 import { GatewayError } from '../errors.ts'
-import type { PriceList } from '../prices/price-list.ts'
+import type { Unpriced } from '../prices/price.ts'
+import type { ModelLimits, PriceList } from '../prices/price-list.ts'
+import { formsOf } from '../protocol/call-forms.ts'
 import { type BudgetCounter, budgetCounters } from '../quota/budgets.ts'
 import type { Charge, Leases, Refusal, Taken } from '../quota/leases.ts'
 import { toGatewayError } from '../quota/limits.ts'
 import { boundsOf } from '../quota/window.ts'
 import { withDefaults } from '../routing/operation.ts'
-import { candidatesOf, type Route } from '../routing/route.ts'
+import { type Candidate, candidatesOf, type Route } from '../routing/route.ts'
 import {
   answerEstimate,
+  asksForSound,
   type Call,
+  capOf,
   countPrompt,
   formatUsd,
   type Host,
+  inputEstimate,
   isWorthCounting,
   type MoneyBudget,
   type Outcome,
   type Principal,
-  promptEstimate,
+  takesCap,
+  UNCAPPED_ANSWER,
 } from '../sdk/api.ts'
 import { formatBudget } from '../text/budgets.ts'
 
@@ -25,14 +31,18 @@ export interface BudgetedCall {
   readonly call: Call
   readonly principal: Principal
   readonly route: Route
-  readonly prices: Pick<PriceList, 'highestCharge'>
+  readonly prices: Pick<PriceList, 'highestCharge' | 'limitsOf' | 'unpricedService'>
+  /** Whether the vendor runs tools for it, whose results are part of the prompt. */
+  readonly hasHostedTools: boolean
   readonly settings: { readonly timeZone: string; readonly onOutage: Charge['onOutage'] }
 }
 
 /** What a call is charged to budgets, until it has ended. */
 export interface BudgetCharge {
+  /** The most tokens of an answer that a candidate may write, if neither the call nor its route says how many. */
+  capFor(candidate: Candidate): number
   /** Replaces the charge by what the call has cost. */
-  settle(outcome: Pick<Outcome, 'usage' | 'cost'>): void
+  settle(outcome: Partial<Pick<Outcome, 'usage' | 'cost' | 'usageEstimated'>>): void
 }
 
 type Charged = BudgetCharge | undefined
@@ -55,7 +65,7 @@ export class Budgets {
    * leases suffice. Throws and rejects with `budget_exhausted`, `price_unknown` or `limits_unavailable`.
    */
   charge(request: BudgetedCall): Charged | Promise<Charged> {
-    const taken = this.#take(request, promptEstimate(request.call))
+    const taken = this.#takeBill(billOf(request))
     return taken instanceof Promise || taken instanceof GatewayError ? this.#chargeCounted(request, taken) : taken
   }
 
@@ -65,44 +75,169 @@ export class Budgets {
     if (!(taken instanceof GatewayError)) return taken
     if (!isWorthCounting(request.call)) throw taken
     // Counting costs more than the estimate, which is far too high for images.
-    const again = await this.#take(request, await countPrompt(request.call, this.#counting))
+    const again = await this.#takeBill(billOf(request, await countPrompt(request.call, this.#counting)))
     if (again instanceof GatewayError) throw again
     return again
   }
 
-  #take(request: BudgetedCall, prompt: number): Result | Promise<Result> {
-    const { principal, settings } = request
-    const amount = highestCharge(request, prompt)
-    if (amount === 0) return undefined
+  /** What is left is known by the last answer of the authority: after a refusal, a smaller cap may fit. */
+  #takeBill(bill: Bill): Result | Promise<Result> {
+    const taken = this.#take(bill)
+    if (!bill.isUncapped) return taken
+    if (!(taken instanceof Promise)) return taken instanceof GatewayError ? this.#take(bill) : taken
+    return taken.then((first) => (first instanceof GatewayError ? this.#take(bill) : first))
+  }
+
+  #take(bill: Bill): Result | Promise<Result> {
+    const { principal, settings } = bill.request
     const counters = budgetCounters(principal, settings.timeZone)
+    const left = Math.min(...counters.map((counter) => this.#leases.view(counter).remaining))
+    const cap = bill.isUncapped ? bill.capWithin(left) : 0
+    const amount = bill.amountAt(cap)
+    if (amount === 0) return undefined
     const charges = counters.map((counter) => ({ counter, amount, onOutage: settings.onOutage }))
     const resultOf = (taken: Taken | Refusal): Result => {
-      if (!('refused' in taken)) return chargeOf(taken, charges)
+      if (!('refused' in taken))
+        return chargeOf(taken, { charges, capFor: (candidate) => bill.capFor(candidate, cap), isSpeech: bill.isSpeech })
       const counter = taken.refused.counter as BudgetCounter
-      return refusal(request, counter, { left: this.#leases.view(counter).remaining, amount })
+      return refusal(bill.request, counter, { left: this.#leases.view(counter).remaining, amount })
     }
     const taken = this.#leases.take(charges)
     return taken instanceof Promise ? taken.then(resultOf, toGatewayError) : resultOf(taken)
   }
 }
 
-/** The most that a call may cost, whichever of its targets serves it. */
-function highestCharge({ call, route, prices }: BudgetedCall, prompt: number): number {
-  let highest = 0
-  for (const { target, defaults } of candidatesOf(route.leads)) {
-    const filled = defaults === undefined ? call : withDefaults(call, defaults)
-    const charge = prices.highestCharge(target.served, { input: prompt, output: answerEstimate(filled) })
-    if (charge === undefined) throw new GatewayError('price_unknown', { param: 'model', values: { model: target.id } })
-    highest = Math.max(highest, charge)
-  }
-  return highest
+/** An uncapped call gets this part of what is left, so that those at the same time have some too. */
+const SHARE = 1 / 10
+
+/** Below this, an answer is of little use: an uncapped call is refused instead. */
+const LEAST_CAP = 256
+
+/** What one candidate may cost. */
+interface Item {
+  readonly candidate: Candidate
+  readonly limits: ModelLimits
+  /** The most tokens of the prompt. */
+  readonly input: number
+  /** Whether neither the call nor its route says how much the candidate may write. */
+  readonly isUncapped: boolean
+  /** Nano-dollars if a text has at most so many tokens. */
+  amountAt(cap: number): number
 }
 
-function chargeOf(taken: Taken, charges: readonly Charge[]): BudgetCharge {
+/** What a call may cost, whichever of its candidates serves it. */
+class Bill {
+  readonly request: BudgetedCall
+  readonly #items: readonly Item[]
+
+  constructor(request: BudgetedCall, items: readonly Item[]) {
+    this.request = request
+    this.#items = items
+  }
+
+  /** Whether a cap decides what it costs: that of a free model does not. */
+  get isUncapped(): boolean {
+    return this.#items.some(({ isUncapped, amountAt }) => isUncapped && amountAt(LEAST_CAP) > amountAt(0))
+  }
+
+  /** Whether the answer is sound, and no text of which the length is known. */
+  get isSpeech(): boolean {
+    return this.request.call.endpoint === 'audio.speech'
+  }
+
+  /** The most nano-dollars, with this cap where there is no other. */
+  amountAt(cap: number): number {
+    return Math.max(...this.#items.map((item) => item.amountAt(item.isUncapped ? capOfItem(item, cap) : 0)))
+  }
+
+  /** The cap for a caller who has so many nano-dollars left: by a share of them, or, if that is little, by all. */
+  capWithin(left: number): number {
+    const cap = Math.max(this.#affordable(left * SHARE), Math.min(UNCAPPED_ANSWER, this.#affordable(left)))
+    return Math.max(cap, LEAST_CAP)
+  }
+
+  /** What a candidate may write if the cap of the call is this. */
+  capFor(candidate: Candidate, cap: number): number {
+    return capOfItem(this.#items.find((item) => item.candidate === candidate)!, cap)
+  }
+
+  /** The most tokens of a text that cost at most so many nano-dollars at each candidate. */
+  #affordable(nanoUsd: number): number {
+    const caps = this.#items.map(({ isUncapped, amountAt }) => {
+      const base = amountAt(0)
+      const perToken = (amountAt(MEASURED) - base) / MEASURED
+      return !isUncapped || perToken === 0 ? Number.POSITIVE_INFINITY : Math.floor((nanoUsd - base - 1) / perToken)
+    })
+    return Math.max(0, Math.min(...caps))
+  }
+}
+
+/** So many tokens tell the price of one. */
+const MEASURED = 1_000_000
+
+/** Prompt and answer must fit into the context window; a model does not write more than its own maximum. */
+const capOfItem = ({ limits, input }: Item, cap: number): number =>
+  Math.max(LEAST_CAP, Math.min(cap, limits.output, limits.context - input))
+
+/** The bill of a call. `counted`: the tokens of its body, if they have been counted. */
+function billOf(request: BudgetedCall, counted?: number): Bill {
+  return new Bill(
+    request,
+    candidatesOf(request.route.leads).map((candidate) => itemOf(candidate, request, counted)),
+  )
+}
+
+function itemOf(candidate: Candidate, { call, prices, hasHostedTools }: BudgetedCall, counted: number | undefined): Item {
+  const { target, defaults } = candidate
+  const filled = defaults === undefined ? call : withDefaults(call, defaults)
+  const client = formsOf(call)?.unedited ?? call
+  const priced = defaults === undefined ? client : withDefaults(client, defaults)
+  const unpriced = prices.unpricedService(target.served, priced)
+  if (unpriced !== undefined) throw unpricedError(target.id, unpriced)
+  const limits = prices.limitsOf(target.served)
+  const files = limits.context
+  const estimate = inputEstimate(call, { picture: limits.picture, files }, counted)
+  const input = hasHostedTools || refersToKept(client) ? estimate + limits.context : estimate
+  const silent = !asksForSound(filled)
   return {
-    settle({ usage, cost }) {
-      // The cost of usage that has no price after all is unknown: the charge stays.
-      if (usage !== undefined && cost === undefined) return
+    candidate,
+    limits,
+    input,
+    isUncapped: takesCap(call) && capOf(filled) === undefined,
+    amountAt(cap) {
+      const output = answerEstimate(filled, takesCap(call) ? cap : Number.POSITIVE_INFINITY)
+      const charge = prices.highestCharge(target.served, { input, output, silent }, priced)
+      if (charge === undefined)
+        throw new GatewayError('price_unknown', { param: 'model', values: { model: target.id, detail: '' } })
+      return charge
+    },
+  }
+}
+
+/** Members by which a call goes on from what its upstream keeps, which is then part of its prompt: as much as the context window holds. */
+const KEPT = ['previous_response_id', 'conversation', 'prompt'] as const
+
+const refersToKept = (client: Pick<Call, 'endpoint' | 'member'>): boolean =>
+  client.endpoint === 'responses' && KEPT.some((name) => client.member(name) != null)
+
+function unpricedError(model: string, { member, value }: Unpriced): GatewayError {
+  const service = `\`${member}: ${JSON.stringify(value.slice(0, 100))}\``
+  const detail = ` with ${service}`
+  return new GatewayError('price_unknown', { param: member, values: { model, detail } })
+}
+
+interface ChargeParts extends Pick<BudgetCharge, 'capFor'> {
+  readonly charges: readonly Charge[]
+  /** Whether the answer is sound. */
+  readonly isSpeech: boolean
+}
+
+function chargeOf(taken: Taken, { charges, capFor, isSpeech }: ChargeParts): BudgetCharge {
+  return {
+    capFor,
+    settle({ usage, cost, usageEstimated }) {
+      // The cost of usage that has no price after all is unknown, and so is that of speech without a report: the charge stays.
+      if (usage !== undefined && (cost === undefined || (usageEstimated && isSpeech))) return
       for (const index of charges.keys()) taken.correct(index, cost?.nanoUsd ?? 0)
     },
   }

@@ -5,12 +5,13 @@ import { modelNotFound } from '../protocol/call.ts'
 import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
 import { BYTES_WIRE, type ClientWire } from '../protocol/client-protocol.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
+import { hostedTools } from '../protocol/hosted-tools.ts'
 import { Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
 import { findModel, listModels } from '../routing/listing.ts'
 import type { Operation } from '../routing/operation.ts'
 import { candidatesOf } from '../routing/route.ts'
 import { checkReferences, profilesFor } from '../routing/serving.ts'
-import type { Call, Principal } from '../sdk/api.ts'
+import type { Call, EndpointName, Principal } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { Budgets } from './budgets.ts'
 import type { Endpoint, Exchange } from './exchange.ts'
@@ -30,6 +31,8 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
   const { calls, upstreams: client, plugins: timer, budgets, workers } = services
   const isCount = name === 'messages.count_tokens'
   const standIn = isCount ? tokenCounter(workers) : undefined
+  const askedTools = (call: Call) =>
+    call.large ? workers.compute(call, hostedTools, undefined) : hostedTools.run(call, undefined)
   async function serve(exchange: Exchange): Promise<void> {
     const principal = requirePrincipal(exchange)
     const call = await exchange.call()
@@ -38,8 +41,20 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     const { table, prices, config } = exchange.generation!
     const route = table.route(call.model, principal)
     checkReferences(route, call)
-    if (principal.budgets !== undefined && !isCount) {
-      const charge = budgets.charge({ call, principal, route, prices, settings: config.budgets })
+    const candidates = candidatesOf(route.leads)
+    const isCharged = principal.budgets !== undefined && !isCount
+    const mayRefuseTools = isCharged || candidates.some(({ target }) => target.hostedTools !== undefined)
+    const asked = mayRefuseTools && HAVE_TOOLS.has(name) ? askedTools(formsOf(call)?.unedited ?? call) : NONE
+    const tools = asked instanceof Promise ? await asked : asked
+    if (isCharged) {
+      const charge = budgets.charge({
+        call,
+        principal,
+        route,
+        prices,
+        settings: config.budgets,
+        hasHostedTools: tools.length > 0,
+      })
       exchange.budgetCharge = charge instanceof Promise ? await charge : charge
     }
     // The client may disconnect while its body is read, or while a budget is asked for.
@@ -51,7 +66,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     const forms = formsOf(call)
     if (exchange.transforms.length > 0) forms?.needChat()
     if (forms !== undefined && call.large && standIn === undefined) {
-      await forms.prepare(profilesFor(candidatesOf(route.leads), call), workers)
+      await forms.prepare(profilesFor(candidates, call), workers)
       if (exchange.closed) return
     }
     const request: DispatchRequest = {
@@ -62,7 +77,12 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       client,
       timer,
       receivedAt: exchange.times.startedAt,
-      selection: { key: principal.keyId, account: principal.account, random: Math.random },
+      selection: {
+        key: principal.keyId,
+        account: principal.account,
+        random: Math.random,
+        terms: { hostedTools: tools, capFor: exchange.budgetCharge?.capFor },
+      },
     }
     const kind = format.kind?.(call) ?? (call.stream ? 'events' : 'whole')
     if (kind === 'whole') exchange.body = await dispatch(exchange, request)
@@ -70,6 +90,11 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
   }
   return { name, check, form, protocol, wire, serve }
 }
+
+/** The endpoints whose models may use tools. */
+const HAVE_TOOLS: ReadonlySet<EndpointName> = new Set(['chat.completions', 'responses', 'messages'])
+
+const NONE: readonly string[] = []
 
 /** Counts the tokens of prompts for upstreams that do not. */
 const tokenCounter = (workers: CallServices['workers']): Operation => ({

@@ -126,6 +126,8 @@ export class Exchange implements DispatchListener, Linked {
   served: Served | undefined
   /** Parameters that the provider dropped, for the reply's head. */
   dropped: readonly string[] = []
+  /** The tokens to which a budget has capped the answer, for the reply's head. */
+  cap: number | undefined
   /** The tokens of the last attempt that used some, and what they cost. */
   charge: (AttemptTokens & { readonly cost: Cost | undefined }) | undefined
   /** What the call is charged to the budgets of its caller. */
@@ -260,23 +262,24 @@ export class Exchange implements DispatchListener, Linked {
     this.times.waits()
   }
 
-  onAttemptEnded(record: AttemptRecord, tokens: AttemptTokens | undefined): void {
+  onAttemptEnded(record: AttemptRecord, tokens: AttemptTokens | undefined, call: Call): void {
     this.attempts.push(record)
     this.times.waited()
     this.trace?.ended(tokens !== undefined)
     if (tokens === undefined) return
-    this.charge = { ...tokens, cost: this.#costOf(record, tokens.usage) }
+    this.charge = { ...tokens, cost: this.#costOf(record, tokens.usage, call) }
     this.#services?.journal?.note(this, record)
   }
 
-  #costOf(served: Served, usage: Usage): Cost | undefined {
+  #costOf(served: Served, usage: Usage, call: Call): Cost | undefined {
     const prices = this.generation?.prices
-    return this.principal?.budgets === undefined ? prices?.costOf(served, usage) : prices?.chargeOf(served, usage)
+    return this.principal?.budgets === undefined ? prices?.costOf(served, usage, call) : prices?.chargeOf(served, usage, call)
   }
 
-  onServed(served: Served, dropped: readonly string[]): void {
+  onServed(served: Served, dropped: readonly string[], cap: number | undefined): void {
     this.served = served
     this.dropped = dropped
+    this.cap = cap
     this.#servedMs = this.times.waited()
     if (this.stream !== undefined) this.times.streams()
   }

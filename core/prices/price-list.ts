@@ -5,7 +5,20 @@ import type { Cost, Served, Usage } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import { matchesGlob } from '../text/glob.ts'
 import { type Catalogue, type CataloguePrice, loadCatalogue } from './catalogue.ts'
-import { costOf, createPrice, freePrice, highestCost, type Price, type TokenEstimate, type UsdPrice } from './price.ts'
+import { LARGEST_CONTEXT, outputLimitOf, pictureTokensOf } from './model-limits.ts'
+import {
+  costOf,
+  createPrice,
+  freePrice,
+  highestCost,
+  type Price,
+  type PricedCall,
+  type TokenEstimate,
+  type Unpriced,
+  type UsdPrice,
+  unpricedService,
+  withExtras,
+} from './price.ts'
 import { vendorOf } from './vendors.ts'
 
 /** The most models of a namespace whose prices are kept: clients may name any model of some upstreams. */
@@ -23,6 +36,16 @@ const FOREVER = Number.POSITIVE_INFINITY
 interface Known {
   readonly price: Price | undefined
   readonly until: number
+}
+
+/** What bounds a call to a model, in tokens. */
+export interface ModelLimits {
+  /** The context window, or `LARGEST_CONTEXT`. */
+  readonly context: number
+  /** The most that it writes; if that is unknown, a number that it surely can write. */
+  readonly output: number
+  /** The largest price of one picture in the prompt. */
+  readonly picture: number
 }
 
 /** The prices of one version of routes.yaml: its own, and those of the catalogue. */
@@ -87,21 +110,38 @@ export class PriceList {
     return vendor === undefined ? undefined : this.#catalogue!.contextLengthOf(vendor, model)
   }
 
-  /** The cost of a model's usage; undefined if no price is known. */
-  costOf(served: Served, usage: Usage): Cost | undefined {
+  /** What bounds a call to a model, by the model of the vendor that it is or is priced like. */
+  limitsOf(served: Pick<Served, 'namespace' | 'model'>): ModelLimits {
+    const [vendor, model] = this.#vendorModel(served)
+    const context = vendor === undefined ? undefined : this.#catalogue!.contextLengthOf(vendor, model)
+    return {
+      context: context ?? LARGEST_CONTEXT,
+      output: Math.min(outputLimitOf(vendor, model), context ?? Number.POSITIVE_INFINITY),
+      picture: pictureTokensOf(vendor, model),
+    }
+  }
+
+  /** The cost of a model's usage by a call; undefined if no price is known. */
+  costOf(served: Served, usage: Usage, call?: PricedCall): Cost | undefined {
     const price = this.priceOf(served)
-    return price && costOf(price, usage)
+    return price && costOf(price, usage, call)
   }
 
   /** What a caller with a budget pays for a model's usage; undefined if no price is known, and none is charged instead. */
-  chargeOf(served: Served, usage: Usage): Cost | undefined {
-    return this.costOf(served, usage) ?? (this.unpriced && costOf(this.unpriced, usage))
+  chargeOf(served: Served, usage: Usage, call?: PricedCall): Cost | undefined {
+    return this.costOf(served, usage, call) ?? (this.unpriced && costOf(this.unpriced, usage, call))
   }
 
   /** The most nano-dollars that a caller with a budget pays for a call; undefined if no price is known, and none is charged instead. */
-  highestCharge(served: Served, estimate: TokenEstimate): number | undefined {
+  highestCharge(served: Served, estimate: TokenEstimate, call?: PricedCall): number | undefined {
     const price = this.priceOf(served)
-    return (price && highestCost(price, estimate)) ?? (this.unpriced && highestCost(this.unpriced, estimate))
+    return (price && highestCost(price, estimate, call)) ?? (this.unpriced && highestCost(this.unpriced, estimate, call))
+  }
+
+  /** The service that a call asks for, and whose price is unknown: a caller with a budget cannot have it. */
+  unpricedService(served: Served, call: PricedCall): Unpriced | undefined {
+    const price = this.priceOf(served) ?? this.unpriced
+    return price && unpricedService(price, call)
   }
 
   /** Whether any model of a namespace may have a price. */
@@ -121,28 +161,46 @@ export class PriceList {
     return isBeginning || this.#catalogue!.models(vendor).some((model) => matchesGlob(glob, model))
   }
 
-  #find(namespace: string, model: string, now: number): Known {
+  #entryOf(namespace: string, model: string): ModelPriceConfig | undefined {
     const id = `${namespace}/${model}`
-    const entry = this.#exact.get(id) ?? this.#globs.find(({ glob }) => matchesGlob(glob, id))
+    return this.#exact.get(id) ?? this.#globs.find(({ glob }) => matchesGlob(glob, id))
+  }
+
+  /** The vendor of a model and the vendor's name of it; the vendor is undefined if it is not known. */
+  #vendorModel({ namespace, model }: Pick<Served, 'namespace' | 'model'>): readonly [string | undefined, string] {
+    const { like } = this.#entryOf(namespace, model)?.price ?? {}
+    return like === undefined ? [this.#vendors.get(namespace), model] : splitLike(like)
+  }
+
+  #find(namespace: string, model: string, now: number): Known {
+    const entry = this.#entryOf(namespace, model)
     if (entry === undefined) {
       const vendor = this.#vendors.get(namespace)
       return (vendor && this.#catalogue!.find(vendor, model, now)) || { price: undefined, until: FOREVER }
     }
     const { like, free, ...amounts } = entry.price
-    if (like !== undefined) return lookUp(this.#catalogue!, like, now) ?? { price: undefined, until: FOREVER }
-    return { price: free ? freePrice('free') : createPrice(nameOf(amounts), amounts), until: FOREVER }
+    if (like === undefined) return { price: free ? freePrice('free') : createPrice(nameOf(amounts), amounts), until: FOREVER }
+    const found = lookUp(this.#catalogue!, like, now)
+    if (found === undefined) return { price: undefined, until: FOREVER }
+    const text = textOf(amounts)
+    return text === '' ? found : { ...found, price: withExtras(found.price, amounts, text) }
   }
+}
+
+/** The vendor and the model of `<vendor>/<model>`. */
+function splitLike(like: string): readonly [vendor: string, model: string] {
+  const slash = like.indexOf('/')
+  return [like.slice(0, slash), like.slice(slash + 1)]
 }
 
 /** Finds a price by `<vendor>/<model>`. */
 function lookUp(catalogue: Catalogue, like: string, now: number): CataloguePrice | undefined {
-  const slash = like.indexOf('/')
-  const vendor = like.slice(0, slash)
-  return catalogue.has(vendor) ? catalogue.find(vendor, like.slice(slash + 1), now) : undefined
+  const [vendor, model] = splitLike(like)
+  return catalogue.has(vendor) ? catalogue.find(vendor, model, now) : undefined
 }
 
 function unknownLike({ glob, price: { like = '' }, at }: ModelPriceConfig, catalogue: Catalogue): Diagnostic {
-  const vendor = like.slice(0, like.indexOf('/'))
+  const [vendor] = splitLike(like)
   const why = catalogue.has(vendor) ? `has no price for such a model of "${vendor}"` : `has no vendor "${vendor}"`
   return { ...at, message: `prices.models.${glob}.like: genai-prices ${why}; give the price in numbers`, frame: '' }
 }
@@ -157,8 +215,13 @@ function nameOf(amounts: UsdPrice): string {
   return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}… ${hash('sha256', text).slice(0, 8)}`
 }
 
-/** `input=2.5 output=10 above 200000: input=5` */
-function textOf({ tiers = [], ...amounts }: UsdPrice): string {
-  const listed = (usd: object) => Object.entries(usd).map(([name, amount]) => `${name}=${amount}`)
-  return [...listed(amounts), ...tiers.map(({ above, ...own }) => `above ${above}: ${listed(own).join(' ')}`)].join(' ')
+/** `input=2.5 output=10 above 200000: input=5`; `picture=0.08 (size=1024x1024 quality=hd)`; `service_tier=priority ×2`. */
+function textOf({ tiers = [], pictures = [], variants = {}, ...amounts }: UsdPrice): string {
+  const listed = (members: object) => Object.entries(members).map(([name, value]) => `${name}=${value}`)
+  return [
+    ...listed(amounts),
+    ...pictures.map(({ usd, ...asked }) => [`picture=${usd}`, ...listed(asked).map((each) => `(${each})`)].join(' ')),
+    ...Object.entries(variants).flatMap(([name, factors]) => listed(factors).map((each) => `${name}=${each.replace('=', ' ×')}`)),
+    ...tiers.map(({ above, ...own }) => `above ${above}: ${listed(own).join(' ')}`),
+  ].join(' ')
 }

@@ -1,8 +1,9 @@
 import { GatewayError } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
-import type { Call, ChatRequest, EndpointName, ModelId } from '../sdk/api.ts'
+import type { Call, ChatRequest, EndpointName, Media, ModelId } from '../sdk/api.ts'
 import { ScanError, type ScanErrorCode, type ScannedObject, scanObject, setPointer, spliceObject } from './json.ts'
+import { mediaIn } from './media.ts'
 import { checkKeys, type RequestCheck } from './validation.ts'
 
 /** Counts the memory that a call takes. */
@@ -107,6 +108,7 @@ export class ClientCall implements Call {
   #body: WeakRef<ChatRequest> | undefined
   #isCounted = false
   #model: ModelId | undefined
+  #media: Media | undefined
 
   /** `scanned`: of these bytes, if already known. Throws a GatewayError (400) if the body is invalid. */
   constructor(bytes: Buffer, context: CallContext, scanned = scan(bytes)) {
@@ -150,6 +152,11 @@ export class ClientCall implements Call {
 
   get large(): boolean {
     return this.#size > LARGE.bytes || this.#scanned.parts > LARGE.parts
+  }
+
+  get media(): Media {
+    this.#media ??= this.#scanned.media ?? mediaIn(this.#unreleased)
+    return this.#media
   }
 
   get keys(): readonly string[] {
@@ -225,6 +232,7 @@ export class ClientCall implements Call {
     this.#scanned = scan(bytes)
     this.#size = bytes.length
     this.#bytes = bytes
+    this.#media = undefined
   }
 
   #readHead(): Readonly<Record<string, unknown>> {

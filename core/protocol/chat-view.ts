@@ -1,5 +1,5 @@
 import { closeFacade } from '../plugins/facade.ts'
-import type { Call, ChatRequest, EndpointName, ModelId } from '../sdk/api.ts'
+import type { Call, ChatRequest, EndpointName, Media, ModelId } from '../sdk/api.ts'
 
 /** What a `ChatView` shows. */
 export interface ChatSource {
@@ -8,7 +8,7 @@ export interface ChatSource {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Readonly<ChatRequest>
   /** The client's own call. */
-  readonly client: Pick<Call, 'id' | 'stream' | 'size' | 'large'>
+  readonly client: Pick<Call, 'id' | 'stream' | 'size' | 'large' | 'media'>
   /** A top-level member of `body`. */
   member(key: string): unknown
   /** As `Call.edit`. */
@@ -52,6 +52,9 @@ export class ChatView implements Call {
   }
   get large(): boolean {
     return this.#source.client.large
+  }
+  get media(): Media {
+    return this.#source.client.media
   }
   get keys(): readonly string[] {
     return Object.keys(this.#source.body)

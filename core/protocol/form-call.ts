@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
-import type { Call, ChatRequest, EndpointName, ModelId, Upload } from '../sdk/api.ts'
+import type { Call, ChatRequest, EndpointName, Media, ModelId, Upload } from '../sdk/api.ts'
 import type { CallContext } from './call.ts'
 import { type FormFile, type FormPart, newBoundary, writeForm } from './form.ts'
 import { checkKeys, checkName } from './validation.ts'
@@ -49,6 +49,12 @@ export class FormCall implements Call {
   /** Without the files: what they hold is known to the upstream only. */
   get size(): number {
     return this.#parts.reduce((sum, { value }) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 0), 0)
+  }
+
+  /** The forms of pictures have no files of other kinds. Some upstreams take the address of a recording. */
+  get media(): Media {
+    const files = this.#parts.filter(({ name, value }) => typeof value !== 'string' || name === 'url').length
+    return this.endpoint.startsWith('images.') ? { pictures: files, files: 0 } : { pictures: 0, files }
   }
 
   get keys(): readonly string[] {

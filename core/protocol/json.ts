@@ -1,3 +1,5 @@
+import type { Media } from '../sdk/api.ts'
+
 /**
  * Scans the bytes of a JSON object for its top-level members without building values: a large body costs one pass over its bytes.
  * The scan checks structure, nesting and literals, not the inside of strings and numbers.
@@ -19,6 +21,8 @@ export interface ScannedObject {
   readonly members: readonly Member[]
   /** Number of objects and arrays below the top level. */
   readonly parts: number
+  /** Of a body that was scanned in a thread: on the event loop, `mediaIn` is called when it is asked for. */
+  readonly media?: Media
 }
 
 /** Why bytes are not an acceptable JSON object. */

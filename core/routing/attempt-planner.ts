@@ -9,7 +9,7 @@ import { circuitOpen, coolingDown } from './protection.ts'
 import { backOff, type FailurePolicy, policyFor } from './retry.ts'
 import type { Candidate, Route, Target } from './route.ts'
 import { coolestFirst, inOrder } from './selection.ts'
-import { droppedBy, keepingCredential, type Serving, type ServingContext, servingOf } from './serving.ts'
+import { type CallTerms, droppedBy, keepingCredential, type Serving, type ServingContext, servingOf } from './serving.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** The next attempt of a call. */
@@ -23,6 +23,8 @@ export interface PlannedAttempt {
   readonly forms: CallForms | undefined
   /** Parameters that the provider leaves out. */
   readonly dropped: readonly string[]
+  /** The cap that a budget has added to the call. */
+  readonly cap?: number | undefined
   /** Milliseconds to wait before. */
   readonly pauseMs: number
   /** On a new connection: the previous attempt met a stale one. */
@@ -53,6 +55,8 @@ export interface SelectionContext {
   readonly account: string
   /** From 0 up to 1. */
   readonly random: () => number
+  /** Absent: the call asks for no hosted tools, and is charged to no budget. */
+  readonly terms?: CallTerms
 }
 
 /** Plans the attempts of one call: which candidate of its route is next, given the failures so far. Does no I/O. */
@@ -95,7 +99,7 @@ export class AttemptPlanner {
     this.#route = route
     this.#call = call
     this.#selection = selection
-    this.#context = { account: selection.account, standIn }
+    this.#context = { account: selection.account, standIn, terms: selection.terms ?? NO_TERMS }
     const { key, random } = selection
     this.#ordered = 'target' in route.leads ? [route.leads] : inOrder(route.leads, { key, user: userOf(call), random })
     this.#candidates = this.#ordered.length === 1 ? this.#ordered : coolestFirst(this.#ordered)
@@ -336,6 +340,7 @@ const isSooner = (first: LimitedAttempt, second: LimitedAttempt): boolean =>
 const UNFIT: ReadonlySet<ErrorName> = new Set<ErrorName>(['unsupported_parameter', 'previous_response_not_found'])
 
 const FIRST = { fresh: false, credentialRefused: false, isRepeat: false, limited: undefined } as const
+const NO_TERMS: CallTerms = { hostedTools: [] }
 const NONE_TRIED: readonly Credential[] = []
 const NONE_LIMITED: readonly LimitedAttempt[] = []
 const NONE_SKIPPED: readonly SkippedTarget[] = []

@@ -39,10 +39,13 @@ export interface DispatchListener {
   readonly stream: StreamSink | undefined
   /** An attempt, or the wait for one, begins. */
   onWait(): void
-  /** An attempt ended: called once for each. `tokens`: undefined if no upstream accepted the call. */
-  onAttemptEnded(record: AttemptRecord, tokens: AttemptTokens | undefined): void
-  /** The reply is complete, or its stream is committed. `dropped`: parameters that the provider left out. */
-  onServed(served: Served, dropped: readonly string[]): void
+  /** An attempt ended: called once for each. `tokens`: undefined if no upstream accepted the call. `call`: as the upstream got it. */
+  onAttemptEnded(record: AttemptRecord, tokens: AttemptTokens | undefined, call: Call): void
+  /**
+   * The reply is complete, or its stream is committed. `dropped`: parameters that the provider left out. `cap`: the tokens to which a budget
+   * has capped the answer.
+   */
+  onServed(served: Served, dropped: readonly string[], cap: number | undefined): void
   /** A committed stream broke. */
   fail(error: GatewayError): void
 }
@@ -146,7 +149,7 @@ export class Dispatch implements AttemptListener, Expiring {
     const refused = error?.cause instanceof UpstreamError && { status: error.cause.refusal.status }
     const times = { start: this.attemptStart, ms: now - this.#startedAt }
     const record = { ...servedBy(this.#planned!), result, ...times, ...refused }
-    this.#listener.onAttemptEnded(record, tokens)
+    this.#listener.onAttemptEnded(record, tokens, this.#planned!.call)
     if (committed) {
       this.#finish()
       if (error !== undefined) this.#listener.fail(error)
@@ -288,11 +291,12 @@ export class Dispatch implements AttemptListener, Expiring {
   }
 
   #serve(body: Buffer | undefined): void {
-    const { dropped, forms } = this.#planned!
+    const { dropped, forms, cap } = this.#planned!
     const late = this.#attempt!.dropped
     if (this.#ended === undefined) {
       const names = late.map((name) => forms?.protocol.namesOf[name] ?? name)
-      this.#listener.onServed(servedBy(this.#planned!), late.length === 0 ? dropped : [...new Set([...dropped, ...names])])
+      const all = late.length === 0 ? dropped : [...new Set([...dropped, ...names])]
+      this.#listener.onServed(servedBy(this.#planned!), all, cap)
     }
     this.#served.resolve(body)
   }

@@ -4,9 +4,9 @@ import { GatewayError } from '../errors.ts'
 import {
   answerEstimate,
   type Call,
+  inputEstimate,
   isWorthCounting,
   type Limits,
-  promptEstimate,
   type Reservation,
   uncappedAnswer,
 } from '../sdk/api.ts'
@@ -57,7 +57,7 @@ export class NamespaceLimits {
   #needOf(call: Call): LimitNeed {
     if (this.#config.tokens === undefined) return { call, promptTokens: 0, answerTokens: 0, isCounted: true }
     const answerTokens = answerEstimate(call, this.#uncapped)
-    return { call, promptTokens: promptEstimate(call), answerTokens, isCounted: !isWorthCounting(call) }
+    return { call, promptTokens: inputEstimate(call), answerTokens, isCounted: !isWorthCounting(call) }
   }
 
   #take(need: LimitNeed): LimitAnswer | Promise<LimitAnswer> {
@@ -71,7 +71,7 @@ export class NamespaceLimits {
     if (!isEstimate || need.answerTokens >= this.#config.tokens!.amount) return answer
     return this.#services.countTokens(need.call).then(
       (tokens) => {
-        need.promptTokens = tokens
+        need.promptTokens = inputEstimate(need.call, undefined, tokens)
         need.isCounted = true
         return this.#reserve(need)
       },

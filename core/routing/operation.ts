@@ -169,6 +169,9 @@ class FilledCall implements Call {
   get large() {
     return this.#call.large
   }
+  get media() {
+    return this.#call.media
+  }
   get keys() {
     return [...new Set([...this.#call.keys, ...Object.keys(this.#missing)])]
   }

@@ -17,6 +17,8 @@ export interface Target {
   /** By the name of a credential, what all gateways with this credential know; by undefined if the namespace has only one. */
   readonly secrets?: ReadonlyMap<string | undefined, string> | undefined
   readonly health: TargetHealth
+  /** The tools that calls may let the vendor run. Absent: callers without a budget may use any, others none. */
+  readonly hostedTools?: readonly string[] | undefined
   /** True if routes.yaml does not name the model: if it does not exist upstream, that is the client's error. */
   readonly passedThrough: boolean
 }

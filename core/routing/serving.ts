@@ -3,7 +3,7 @@ import { type CallForms, formsOf } from '../protocol/call-forms.ts'
 import type { Profile } from '../protocol/client-protocol.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
 import { isKeptBy, type Keeper } from '../protocol/kept-ids.ts'
-import type { Call } from '../sdk/api.ts'
+import { type Call, type CapName, capOf, type Provider, takesCap } from '../sdk/api.ts'
 import type { Credential } from './credentials.ts'
 import { droppedParameters, type Operation, operationOf, parametersOf, tableFor, withDefaults } from './operation.ts'
 import { type Candidate, candidatesOf, type Route, type Target } from './route.ts'
@@ -17,6 +17,19 @@ export interface Serving {
   readonly dropped: readonly string[]
   /** The client's own call, if the provider serves it as a chat completion. */
   readonly forms: CallForms | undefined
+  /** The cap that a budget has added to the call. */
+  readonly cap?: number | undefined
+}
+
+/** On which terms targets may serve a call. */
+export interface CallTerms {
+  /** The tools of the call that its vendor runs. */
+  readonly hostedTools: readonly string[]
+  /**
+   * Present if the call is charged to budgets: the most tokens of an answer that a candidate may write, if neither the call nor its route says
+   * how many.
+   */
+  readonly capFor?: ((candidate: Candidate) => number) | undefined
 }
 
 /** What serving depends on beside the candidate and the call. */
@@ -25,6 +38,7 @@ export interface ServingContext {
   readonly account: string
   /** Serves the calls of an endpoint that the candidate's provider lacks. */
   readonly standIn: Operation | undefined
+  readonly terms: CallTerms
 }
 
 /**
@@ -34,16 +48,20 @@ export interface ServingContext {
 export function servingOf(
   candidate: Candidate,
   call: Call,
-  { account, standIn }: ServingContext,
+  { account, standIn, terms }: ServingContext,
   credential?: Credential,
 ): Serving | undefined {
-  const { target, defaults } = candidate
+  const { target } = candidate
   const { provider } = credential ?? target
   const { model } = target.served
+  if (terms.hostedTools.length > 0) checkHostedTools(target, terms)
+  const cap = terms.capFor && capOfBudget(candidate, call, terms.capFor)
+  const name = cap && capNameOf(provider, call, model)
+  const defaults = name ? { ...candidate.defaults, [name]: cap } : candidate.defaults
   const forms = formsOf(call)
   const own = operationOf(provider, call.endpoint, model) ?? standIn
   if (forms === undefined) {
-    return own && { operation: own, call: defaults ? withDefaults(call, defaults) : call, dropped: NONE, forms: undefined }
+    return own && { operation: own, call: defaults ? withDefaults(call, defaults) : call, dropped: NONE, forms: undefined, cap }
   }
   const native = own && forms.native
   const missing = missingIn(call, defaults)
@@ -54,13 +72,45 @@ export function servingOf(
       native.call,
       missing.map(([name, value]) => [sameAs[name], value]),
     )
-    return { operation: own!, call: filled, dropped: native.dropped, forms: undefined }
+    return { operation: own!, call: filled, dropped: native.dropped, forms: undefined, cap }
   }
   const chat = forms.chatFor(profileOf(tableFor(provider, model), own !== undefined))
   const filled = withMembers(chat.call, missing)
   if (standIn !== undefined) return { operation: standIn, call: filled, dropped: NONE, forms: undefined }
-  return { operation: provider, call: filled, dropped: chat.dropped, forms }
+  return { operation: provider, call: filled, dropped: chat.dropped, forms, cap }
 }
+
+/** The cap that a budget adds to a call; undefined if the call, or its route, has one. */
+function capOfBudget(candidate: Candidate, call: Call, capFor: (candidate: Candidate) => number): number | undefined {
+  if (!takesCap(call)) return undefined
+  const { defaults } = candidate
+  return capOf(defaults === undefined ? call : withDefaults(call, defaults)) === undefined ? capFor(candidate) : undefined
+}
+
+/** By which parameter a provider takes a cap; undefined if it takes none. */
+function capNameOf(provider: Provider, call: Call, model: string): CapName | undefined {
+  if (call.endpoint === 'completions') return 'max_tokens'
+  const table = tableFor(provider, model)
+  if (provider.cap !== undefined || table === 'verbatim') return provider.cap ?? 'max_tokens'
+  return CAP_NAMES.find((name) => table[name]?.support === 'mapped')
+}
+
+const CAP_NAMES: readonly CapName[] = ['max_completion_tokens', 'max_tokens']
+
+/** Throws `GatewayError` (400) for a tool that the vendor runs and that the target's namespace does not allow. */
+function checkHostedTools({ hostedTools: allowed, served }: Target, { hostedTools, capFor }: CallTerms): void {
+  if (allowed === undefined && capFor === undefined) return
+  const refused = hostedTools.find((name) => allowed?.includes(name) !== true)
+  if (refused === undefined || served.provider === SANDBOX) return
+  const why = allowed === undefined ? ', because what it costs is in no price and you have a budget' : ''
+  const detail =
+    ` The tool \`${refused.slice(0, 100)}\`, which the vendor runs, is not allowed in the namespace \`${served.namespace}\`${why}. ` +
+    `Leave it out, or ask the operator to add it to \`hostedTools\` of the namespace.`
+  throw new GatewayError('unsupported_parameter', { param: 'tools', values: { detail } })
+}
+
+/** Its calls reach no vendor. */
+const SANDBOX = 'sandbox'
 
 /** The parameters that a candidate drops, by the client's names. */
 export function droppedBy({ operation, call, dropped, forms }: Serving, { target }: Candidate): readonly string[] {

@@ -30,6 +30,8 @@ export interface Namespace {
   readonly models: readonly string[] | undefined
   readonly timeouts: Timeouts
   readonly testKeys: 'sandbox' | 'upstream'
+  /** As in routes.yaml. */
+  readonly hostedTools?: readonly string[] | undefined
   readonly catalogue: ModelDiscovery
 }
 
@@ -181,6 +183,7 @@ export class RoutingTable {
       secrets,
       health: isNamed ? state.named(model.model) : state.of(model.model),
       passedThrough: !isNamed,
+      hostedTools: namespace!.hostedTools,
     }
     return { target, timeouts: namespace!.timeouts }
   }

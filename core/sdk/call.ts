@@ -56,6 +56,13 @@ export type EndpointName =
   | 'rerank'
   | 'models'
 
+/** The pictures, and the files of other kinds, of a call's prompt. */
+export interface Media {
+  readonly pictures: number
+  /** Documents, recordings and videos. */
+  readonly files: number
+}
+
 /** One client request, read and validated. */
 export interface Call {
   /** The request id, `req_…`. */
@@ -72,6 +79,8 @@ export interface Call {
   readonly size: number
   /** True if parsing the body would block the event loop: more than 1 MiB, or 8,192 objects and arrays. See `host.compute`. */
   readonly large: boolean
+  /** What its prompt has of media at most, whether as data or by an address: a scan of the body, at the first access. */
+  readonly media: Media
   /** The names of the body's top-level members. */
   readonly keys: readonly string[]
   /**

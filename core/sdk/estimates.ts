@@ -7,30 +7,143 @@ const BYTES_PER_TOKEN = 4
 /** The tokens of a call's prompt, by the size of its body: one for each four bytes. */
 export const promptEstimate = ({ size }: Pick<Call, 'size'>): number => Math.ceil(size / BYTES_PER_TOKEN)
 
-/** The members that cap an answer. A call may have several of them. */
-const CAPS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as const
+/** What the media of a prompt may cost, in tokens. */
+export interface MediaTokens {
+  /** The largest price of one picture. */
+  readonly picture: number
+  /** All files of other kinds together. */
+  readonly files: number
+}
 
-/** The tokens that are reserved for the answer of a call that sets no cap, where nothing else says how many. */
+/** What limits on tokens reserve: a picture in the detail that most vendors use by default (docs/decisions/estimates.md). */
+const USUAL_MEDIA: MediaTokens = { picture: 1600, files: 1600 }
+
+/**
+ * The most tokens of a call's prompt, media included, whether they are sent as data or by an address. `prompt`: the tokens of its body, if
+ * they have been counted.
+ */
+export function inputEstimate(
+  call: Pick<Call, 'endpoint' | 'member' | 'size' | 'large' | 'media'>,
+  { picture, files }: MediaTokens = USUAL_MEDIA,
+  prompt = bodyEstimate(call),
+): number {
+  const { media } = call
+  return prompt + queriesOf(call) + media.pictures * picture + (media.files > 0 ? files : 0)
+}
+
+/** Texts have four bytes a token; a list of tokens has as few as two, a digit and a comma. */
+function bodyEstimate(call: Pick<Call, 'endpoint' | 'member' | 'size' | 'large'>): number {
+  const name = LISTS_OF_TOKENS[call.endpoint]
+  if (name === undefined || (!call.large && !hasTokens(call.member(name)))) return promptEstimate(call)
+  return Math.ceil(call.size / 2)
+}
+
+/** The members that may be lists of tokens. */
+const LISTS_OF_TOKENS: { readonly [Endpoint in EndpointName]?: string } = { embeddings: 'input', completions: 'prompt' }
+
+const hasTokens = (input: unknown): boolean => Array.isArray(input) && [input[0]].flat().some((each) => typeof each === 'number')
+
+/** A model that ranks documents reads the query with each of them. */
+function queriesOf(call: Pick<Call, 'endpoint' | 'member' | 'size' | 'large'>): number {
+  return call.endpoint === 'rerank' ? promptEstimate({ size: String(call.member('query')).length * 2 }) * documentsOf(call) : 0
+}
+
+/** The documents of a rerank. Those of a large body are not parsed: each has at least three bytes. */
+export function documentsOf(call: Pick<Call, 'member' | 'size' | 'large'>): number {
+  if (call.large) return Math.ceil(call.size / 3)
+  const documents = call.member('documents')
+  return Array.isArray(documents) ? documents.length : 0
+}
+
+/** By endpoint, the members that cap the text of an answer. A call may have several of them: upstreams differ in which they read. */
+const CAPS: { readonly [Endpoint in EndpointName]?: readonly string[] } = {
+  'chat.completions': ['max_completion_tokens', 'max_tokens'],
+  completions: ['max_tokens'],
+  messages: ['max_tokens'],
+  responses: ['max_output_tokens'],
+}
+
+/** Whether an upstream lets calls of an endpoint cap their answers. */
+export const takesCap = ({ endpoint }: Pick<Call, 'endpoint'>): boolean => Object.hasOwn(CAPS, endpoint)
+
+/** The tokens to which a call limits each text of its answer, by the largest of its caps; undefined if it has none. */
+export function capOf(call: Pick<Call, 'endpoint' | 'member'>): number | undefined {
+  const caps = (CAPS[call.endpoint] ?? []).map((name) => call.member(name)).filter((cap) => typeof cap === 'number')
+  return caps.length === 0 ? undefined : Math.max(...caps)
+}
+
+/** The texts that a call lets the model write. */
+export function textsOf(call: Pick<Call, 'endpoint' | 'member'>): number {
+  if (call.endpoint === 'chat.completions') return countIn(call.member('n'))
+  if (call.endpoint !== 'completions') return 1
+  // The vendor bills all of those of which it sends the best.
+  return promptsOf(call.member('prompt')) * Math.max(countIn(call.member('n')), countIn(call.member('best_of')))
+}
+
+const countIn = (value: unknown): number => (typeof value === 'number' ? Math.max(1, value) : 1)
+
+/** The prompts of a text completion: each gets its own choices. */
+export const promptsOf = (prompt: unknown): number =>
+  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
+
+/** The tokens that are reserved for a text without a cap, where nothing else says how many. */
 export const UNCAPPED_ANSWER = 1024
 
 /** What a limit of tokens reserves for an answer without a cap: at most a tenth of the limit, so that a small limit allows calls. */
 export const uncappedAnswer = ({ amount }: Rate): number => Math.min(UNCAPPED_ANSWER, Math.floor(amount / 10))
 
-/** Their models write nothing, or nothing that tokens measure. */
-const WITHOUT_ANSWER: ReadonlySet<EndpointName> = new Set([
-  'embeddings',
-  'messages.count_tokens',
-  'moderations',
-  'audio.speech',
-  'rerank',
-])
+/**
+ * The most tokens of a picture that a model draws, three previews of 100 tokens included, by `quality`: of 1024 by 1536 pixels at gpt-image-1
+ * (platform.openai.com/docs/guides/image-generation, "Cost and latency", 2025-11).
+ */
+const DRAWN: Readonly<Record<string, number>> = { low: 708, medium: 1884, high: 6540 }
 
-/** All tokens that a call lets the model answer: the largest of its caps, or `uncapped`, for each of its choices. */
-export function answerEstimate(call: Pick<Call, 'endpoint' | 'member'>, uncapped = UNCAPPED_ANSWER): number {
-  if (WITHOUT_ANSWER.has(call.endpoint)) return 0
-  const caps = CAPS.map((name) => call.member(name)).filter((cap) => typeof cap === 'number')
-  const choices = call.member('n')
-  return Math.max(0, ...(caps.length > 0 ? caps : [uncapped])) * (typeof choices === 'number' ? Math.max(1, choices) : 1)
+/** The pictures that a call asks for. */
+export const picturesAsked = (call: Pick<Call, 'endpoint' | 'member'>): number =>
+  call.endpoint.startsWith('images.') ? countIn(call.member('n')) : 0
+
+/** The most tokens of a transcript: the maximum of OpenAI's models for it (platform.openai.com/docs/models/gpt-4o-transcribe, 2025-11). */
+const TRANSCRIPT = 2000
+
+/** The most tokens of the sound of one byte of text: some 21 a second, at a quarter of the usual 15 characters a second. */
+const SPEECH_PER_BYTE = 6
+
+/** What a model writes at most of one thing that is not capped: a picture, a transcript, speech. Absent: it writes nothing. */
+const UNCAPPABLE: { readonly [Endpoint in EndpointName]?: (call: Pick<Call, 'member' | 'size'>) => number } = {
+  'images.generations': drawnTokens,
+  'images.edits': drawnTokens,
+  'audio.transcriptions': () => TRANSCRIPT,
+  'audio.translations': () => TRANSCRIPT,
+  'audio.speech': ({ size }) => size * SPEECH_PER_BYTE,
+}
+
+function drawnTokens(call: Pick<Call, 'member'>): number {
+  const quality = String(call.member('quality'))
+  return Object.hasOwn(DRAWN, quality) ? DRAWN[quality]! : DRAWN.high!
+}
+
+/** All tokens that a call lets the model write. `uncapped`: the most of one text, or of one thing else, that the call does not cap. */
+export function answerEstimate(call: Pick<Call, 'endpoint' | 'member' | 'size'>, uncapped = UNCAPPED_ANSWER): number {
+  if (takesCap(call)) return Math.max(capOf(call) ?? uncapped, foreignCap(call)) * textsOf(call) + rejectedPrediction(call)
+  const most = UNCAPPABLE[call.endpoint]?.(call) ?? 0
+  return Math.min(uncapped, most) * Math.max(1, picturesAsked(call))
+}
+
+/** A cap by another endpoint's name: most upstreams ignore it, so it only counts where it is larger. */
+function foreignCap(call: Pick<Call, 'endpoint' | 'member'>): number {
+  const cap = call.endpoint === 'chat.completions' ? call.member('max_output_tokens') : undefined
+  return typeof cap === 'number' ? cap : 0
+}
+
+/** What of a predicted answer the model does not use costs as much as what it writes. */
+const rejectedPrediction = (call: Pick<Call, 'endpoint' | 'member' | 'size'>): number =>
+  call.endpoint === 'chat.completions' && call.member('prediction') != null ? promptEstimate(call) : 0
+
+/** Whether a call asks for sound, whose tokens cost more than those of text. */
+export function asksForSound(call: Pick<Call, 'endpoint' | 'member'>): boolean {
+  if (call.endpoint !== 'chat.completions') return call.endpoint === 'audio.speech'
+  const modalities = call.member('modalities')
+  return (Array.isArray(modalities) && modalities.includes('audio')) || call.member('audio') != null
 }
 
 /** Below this size of a body, in bytes, `promptEstimate` is close enough. Above, base64 of images makes it far too many. */

@@ -136,6 +136,9 @@ export interface EndpointOperation {
   readonly error?: Provider['error']
 }
 
+/** A parameter of chat completions that caps the tokens of an answer. */
+export type CapName = 'max_completion_tokens' | 'max_tokens'
+
 /** A configured provider. Core does the I/O: the provider translates a call to a request and, if needed, the reply back. */
 export interface Provider {
   /** A function if the supports depend on the model; it receives the model's upstream name. */
@@ -144,6 +147,11 @@ export interface Provider {
   readonly refreshes?: boolean
   /** The largest request body that it serves, in bytes: a larger one is refused before it is parsed. Absent: the gateway's own limit. */
   readonly maxBody?: number
+  /**
+   * The parameter by which its upstream takes the most tokens of an answer, for calls to which a budget adds one. Absent: the one that
+   * `parameters` maps, `max_completion_tokens` before `max_tokens`; with `verbatim` parameters `max_tokens`.
+   */
+  readonly cap?: CapName
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /** Absent: the upstream speaks OpenAI's protocol, and its events reach the client unchanged. */

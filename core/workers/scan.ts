@@ -1,4 +1,5 @@
 import { ScanError, type ScanErrorCode, type ScannedObject, scanObject } from '../protocol/json.ts'
+import { mediaIn } from '../protocol/media.ts'
 import { moved } from './moved.ts'
 
 /** The result of a scan. An error loses its class between threads, so its code is returned. */
@@ -9,7 +10,8 @@ export type ScanResult =
 /** Scans the top-level members of a large body. It runs in a worker thread, which loads no tokenizer for it. Resolves to a `ScanResult`. */
 export function scanBody(bytes: Uint8Array<ArrayBuffer>): unknown {
   try {
-    return moved({ bytes, scanned: scanObject(Buffer.from(bytes.buffer)) } satisfies ScanResult, [bytes.buffer])
+    const body = Buffer.from(bytes.buffer)
+    return moved({ bytes, scanned: { ...scanObject(body), media: mediaIn(body) } } satisfies ScanResult, [bytes.buffer])
   } catch (error) {
     // An idle thread collects no garbage: this frees the bytes now.
     bytes.buffer.transfer(0)

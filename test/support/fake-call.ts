@@ -32,6 +32,7 @@ export function fakeCall(body: string | Readonly<Record<string, unknown>> = {}, 
     choices: (member('n') as number | undefined) ?? 1,
     size: bytes.length,
     large: false,
+    media: { pictures: 0, files: 0 },
     keys: scanObject(bytes).members.map(({ key }) => key),
     member,
     get body() {

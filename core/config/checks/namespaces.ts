@@ -35,6 +35,7 @@ const REMEDIES: Readonly<Record<(typeof UPSTREAM_FIELDS)[number], string>> = {
   concurrency: IN_TARGETS,
   limits: IN_TARGETS,
   tls: IN_TARGETS,
+  hostedTools: IN_TARGETS,
   optional: IN_TARGETS,
 }
 

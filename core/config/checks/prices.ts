@@ -2,7 +2,7 @@ import { matchesGlob } from '../../text/glob.ts'
 import type { Problem } from '../file/config-file.ts'
 import { formatPath, type Path } from '../file/path.ts'
 import { asMap, type RawConfig } from '../file/raw-config.ts'
-import { PRICE_FIELDS } from '../schema/prices.ts'
+import { EXTRA_FIELDS, PRICE_FIELDS } from '../schema/prices.ts'
 import { describeUnknown, type ModelNames } from './model-names.ts'
 import { isCurated } from './raw-routes.ts'
 
@@ -63,7 +63,7 @@ const KINDS = ['free', 'like']
 function mistakesOfPrice(path: Path, price: Readonly<Record<string, unknown>>): readonly Mistake[] {
   const kind = KINDS.find((field) => price[field] !== undefined)
   if (kind !== undefined) {
-    const other = Object.keys(price).find((field) => field !== kind)
+    const other = Object.keys(price).find((field) => field !== kind && !(kind === 'like' && EXTRA_FIELDS.includes(field)))
     return other === undefined ? [] : [[[...path, other], `contradicts "${kind}"; keep one of the two`]]
   }
   // A misspelt field is reported by the schema: nothing else is missing.

@@ -121,6 +121,14 @@ export const namespace = Type.Object({
   concurrency: Type.Optional(concurrency),
   limits: Type.Optional(limits),
   tls: Type.Optional(tls),
+  hostedTools: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, description: 'The type of a tool, without the date at its end.' }), {
+      description:
+        'The tools that calls may let the vendor run, such as searches of the web: all others are refused. ' +
+        'Absent: callers with a budget may use none, all others may use any.',
+      examples: [['web_search', 'code_interpreter']],
+    }),
+  ),
   optional: defaulted(
     Type.Boolean({
       default: false,
@@ -139,5 +147,6 @@ export const UPSTREAM_FIELDS = [
   'concurrency',
   'limits',
   'tls',
+  'hostedTools',
   'optional',
 ] as const

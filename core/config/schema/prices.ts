@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { VARIANTS, type VariantName } from '../../protocol/variants.ts'
 import { defaulted } from './fields.ts'
 
 /** The most US dollars of any price: beyond it, costs would not be exact. */
@@ -32,10 +33,60 @@ const tier = Type.Object({
   ...perMillion,
 })
 
+const picture = Type.Object(
+  {
+    usd: Type.Number({ minimum: 0, maximum: MAX_USD, description: 'US dollars for each picture.', examples: [0.08] }),
+    size: Type.Optional(Type.String({ description: 'The `size` of the call. Absent: any.', examples: ['1024x1792'] })),
+    quality: Type.Optional(Type.String({ description: 'The `quality` of the call. Absent: any.', examples: ['hd'] })),
+  },
+  { description: 'The price of pictures of one size and quality.' },
+)
+
+/** The most by which the price of a service may differ from that of the usual one. */
+const MAX_FACTOR = 100
+
+const variant = (name: string) =>
+  Type.Optional(
+    Type.Record(Type.String(), Type.Number({ minimum: 0, maximum: MAX_FACTOR }), {
+      minProperties: 1,
+      description: `By the value of \`${name}\`.`,
+    }),
+  )
+
+/** What a model costs beside its tokens. */
+const extras = {
+  pictures: Type.Optional(
+    Type.Array(picture, {
+      minItems: 1,
+      description: 'For each picture that a call to /v1/images asks for; the first that fits its `size` and `quality`.',
+      examples: [[{ usd: 0.12, size: '1024x1792', quality: 'hd' }, { usd: 0.08 }]],
+    }),
+  ),
+  search: usd('US dollars for each search of a call to /v1/rerank: 100 documents of up to 500 tokens.', 0.002),
+  variants: Type.Optional(
+    Type.Object(
+      Object.fromEntries(Object.keys(VARIANTS).map((name) => [name, variant(name)])) as Record<
+        VariantName,
+        ReturnType<typeof variant>
+      >,
+      {
+        minProperties: 1,
+        description:
+          'What all tokens cost of a call that asks for another service than the usual one: so many times their price, by member and value.',
+        examples: [{ service_tier: { priority: 2, flex: 0.5 } }],
+      },
+    ),
+  ),
+}
+
+/** The fields of `extras`, which `like` may have beside it. */
+export const EXTRA_FIELDS: readonly string[] = Object.keys(extras)
+
 /** Prices in numbers, of which the check `checkPrices` says which are needed. */
 const amounts = {
   ...perMillion,
   request: usd('US dollars for each call, added to those of its tokens.', 0.01),
+  ...extras,
   tiers: Type.Optional(
     Type.Array(tier, {
       minItems: 1,

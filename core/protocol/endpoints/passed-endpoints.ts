@@ -1,4 +1,4 @@
-import type { Call, EndpointName, Usage } from '../../sdk/api.ts'
+import { type Call, type EndpointName, promptsOf, type Usage } from '../../sdk/api.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import { chatReply } from '../chat-completions.ts'
 import type { ModelEndpoint, ReplyFormat, ReplyKind, WholeReply } from '../format.ts'
@@ -86,6 +86,7 @@ const ROWS: readonly PassedEndpoint[] = [
         stream: boolean,
         stream_options: { type: 'object', properties: { include_usage: { type: ['boolean', 'null'] } } },
         n: { ...count, maximum: 128 },
+        best_of: { ...count, maximum: 128 },
         max_tokens: { type: 'integer', minimum: 0 },
         temperature: { type: 'number' },
         top_p: { type: 'number' },
@@ -189,10 +190,6 @@ function readWhole(body: Buffer, member: string | undefined, usageOf: Replies['u
   const usage = usageOf(reply)
   return usage === undefined ? {} : { usage }
 }
-
-/** Each prompt of a list gets its own choices. */
-const promptsOf = (prompt: unknown): number =>
-  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
 
 /** Adds what clients of Jina's expect: the model, and the documents if they ask for them. */
 function completeRanking(translated: object, call: Call): object {

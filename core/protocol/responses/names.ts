@@ -6,6 +6,8 @@ export const SAME: Readonly<Record<string, string>> = {
   top_p: 'top_p',
   max_tokens: 'max_output_tokens',
   max_completion_tokens: 'max_output_tokens',
+  // Chat completions have no such member: estimates read it by the client's name.
+  max_output_tokens: 'max_output_tokens',
   top_logprobs: 'top_logprobs',
   user: 'user',
   service_tier: 'service_tier',

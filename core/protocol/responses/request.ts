@@ -81,7 +81,8 @@ export const toChatBytes = defineCallFunction(import.meta.url, 'toChatBytes', (c
 })
 
 /** Parameters that have the same value in chat completions. */
-const PLAIN = Object.entries(SAME).filter(([name]) => !['model', 'stream', 'max_tokens', 'top_logprobs'].includes(name))
+const NOT_PLAIN = ['model', 'stream', 'max_tokens', 'max_output_tokens', 'top_logprobs']
+const PLAIN = Object.entries(SAME).filter(([name]) => !NOT_PLAIN.includes(name))
 
 function toPlain(body: Members): Partial<ChatRequest> {
   const sent = PLAIN.filter(([, name]) => body[name] != null && body[name] !== NEUTRAL[name])

@@ -5,10 +5,10 @@ import {
   countPrompt,
   type Host,
   type HostCounter,
+  inputEstimate,
   isWorthCounting,
   type Outcome,
   type Principal,
-  promptEstimate,
   type Reservation,
 } from 'unified-model-gateway/plugin'
 import { type RateClass, type ScopedLimits, scopesOf } from './classes.ts'
@@ -42,10 +42,10 @@ export async function admit(applicant: Applicant, host: Host, limited: HostCount
   const call = await charge.readBody()
   onBody?.()
   const answer = answerEstimate(call, rateClass.answerTokens)
-  const estimate = promptEstimate(call) + answer
+  const estimate = inputEstimate(call) + answer
   const reservation = await charge.reserve(scopes, estimate)
   if (!mayCountAdmit(reservation, call, answer)) return charge.granted(reservation, estimate)
-  return charge.take(scopes, (await countPrompt(call, host)) + answer)
+  return charge.take(scopes, inputEstimate(call, undefined, await countPrompt(call, host)) + answer)
 }
 
 const withoutTokens = (scope: ScopedLimits): ScopedLimits => ({ ...scope, limits: { ...scope.limits, tokens: undefined } })

@@ -71,6 +71,8 @@ function create({ baseUrl, apiKey, apiVersion, ...members }: Static<typeof schem
 
   return {
     parameters: 'verbatim',
+    // Models that reason refuse max_tokens (learn.microsoft.com, "Azure OpenAI reasoning models").
+    cap: 'max_completion_tokens',
     ...(!apiKey && { refreshes: true }),
     request: async (call, attempt) => ({
       ...(await toHead('/chat/completions', call, attempt)),

@@ -111,6 +111,7 @@ export default defineProvider({
 
     return {
       parameters: 'verbatim',
+      cap: preset?.cap ?? 'max_tokens',
       request:
         requestQuirks.length > 0
           ? async (call, { model }) =>

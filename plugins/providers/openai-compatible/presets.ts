@@ -1,3 +1,4 @@
+import type { CapName } from 'unified-model-gateway/plugin'
 import { googleError, mistralError } from './quirks/errors.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { cachedTokens, finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
@@ -14,6 +15,8 @@ export interface Preset {
    * answers.
    */
   readonly responses?: true
+  /** By which parameter of chat completions the vendor takes the most tokens of an answer. Absent: `max_tokens`. */
+  readonly cap?: CapName
   /** Without any, replies reach the client byte for byte. */
   readonly quirks: readonly Quirk[]
   /** The page that states the base URL. */
@@ -28,6 +31,7 @@ export const PRESETS = {
     baseUrl: 'https://api.openai.com/v1',
     keyVariable: 'OPENAI_API_KEY',
     responses: true, // platform.openai.com/docs/api-reference/responses
+    cap: 'max_completion_tokens', // GPT-5 and later refuse max_tokens: github.com/decolua/9router/issues/560
     quirks: [],
     source: 'https://platform.openai.com/docs/api-reference/introduction',
   },
@@ -55,6 +59,7 @@ export const PRESETS = {
   cerebras: {
     baseUrl: 'https://api.cerebras.ai/v1',
     keyVariable: 'CEREBRAS_API_KEY',
+    cap: 'max_completion_tokens', // inference-docs.cerebras.ai/api-reference/chat-completions
     quirks: [],
     source: 'https://inference-docs.cerebras.ai/resources/openai',
   },
@@ -131,6 +136,7 @@ export const PRESETS = {
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
     keyVariable: 'GROQ_API_KEY',
+    cap: 'max_completion_tokens', // console.groq.com/docs/api-reference: max_tokens is deprecated
     quirks: [
       usageInsideChunks, // recorded (github.com/vercel/ai, packages/groq): in the chunk that finishes
     ],
@@ -151,6 +157,7 @@ export const PRESETS = {
   minimax: {
     baseUrl: 'https://api.minimax.io/v1',
     keyVariable: 'MINIMAX_API_KEY',
+    cap: 'max_completion_tokens', // platform.minimax.io/docs/api-reference/text-openai-api
     quirks: [],
     source: 'https://platform.minimax.io/docs/api-reference/text-openai-api',
   },
@@ -276,6 +283,7 @@ export const PRESETS = {
     baseUrl: 'https://api.x.ai/v1',
     keyVariable: 'XAI_API_KEY',
     responses: true, // github.com/vercel/ai, packages/xai
+    cap: 'max_completion_tokens', // docs.x.ai/docs/api-reference: max_tokens is deprecated
     quirks: [
       uncountedReasoning, // recorded (github.com/vercel/ai, packages/xai): 12 + 1 + 290 reasoning = 303
     ],

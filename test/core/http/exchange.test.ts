@@ -14,7 +14,7 @@ describe('the time of a call', () => {
     const exchange = new Exchange()
     exchange.onWait()
     pass(2)
-    exchange.onServed(SERVED, [])
+    exchange.onServed(SERVED, [], undefined)
     const { total, overhead } = exchange.times.elapsed()
     expect(total - overhead).to.be.at.least(2)
   })
@@ -22,7 +22,7 @@ describe('the time of a call', () => {
   it('is the upstream’s from the head of a stream on', () => {
     const exchange = new Exchange()
     exchange.stream = { ended: false } as typeof exchange.stream
-    exchange.onServed(SERVED, [])
+    exchange.onServed(SERVED, [], undefined)
     const { overhead } = exchange.times.elapsed()
     pass(2)
     expect(exchange.times.elapsed().overhead).to.equal(overhead)

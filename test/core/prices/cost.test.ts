@@ -277,6 +277,12 @@ describe('the highest cost of an estimated call', () => {
     expect(highestCost(price, { input: 200_000, output: 1 })).to.equal(10_000_000 + 1_200_000_000 + 15_000)
   })
 
+  it('has sound only if the call asks for it', () => {
+    const price = createPrice('test', { input: 2.5, output: 8, outputAudio: 80 })
+    expect(highestCost(price, { input: 0, output: 2000, silent: true })).to.equal(16_000_000)
+    expect(highestCost(price, { input: 0, output: 2000 })).to.equal(160_000_000)
+  })
+
   it('is unknown if a price is', () => {
     const embeddings = createPrice('test', { input: 0.02 })
     expect(highestCost(embeddings, { input: 10, output: 0 })).to.equal(200)

@@ -90,9 +90,30 @@ describe('a budget', () => {
   it('is charged the answers that a call may ask for before the first of them', async () => {
     const key = await keyWith('1 USD/day')
     expect(await statuses(key, 1, { model: 'up/token', max_tokens: 300, n: 4 })).to.deep.equal([429])
-    // No cap: 1024 tokens are assumed.
-    expect(await statuses(key, 1, { model: 'up/token' })).to.deep.equal([429])
     expect(priced.upstream.requests).to.have.length(0)
+  })
+
+  it('caps the answers of calls that set no cap, so that each costs at most a tenth of what is left, and tells by a header', async () => {
+    const key = await keyWith('20 USD/day')
+    const reply = await ask(key, { model: 'up/token' })
+    // Of 20 USD, at 0.001 USD a token.
+    expect([reply.status, reply.headers.get('x-umg-output-cap')]).to.deep.equal([200, '1999'])
+    const [request] = priced.upstream.requests
+    expect(request!.json()).to.include({ max_tokens: 1999, model: 'token' })
+    expect(await statuses(key, 1, { model: 'up/token', max_completion_tokens: 5 })).to.deep.equal([200])
+    expect(priced.upstream.requests[1]!.json()).to.not.have.property('max_tokens')
+  })
+
+  it('caps the answers of calls that set no cap by all that is left, if that is little, and refuses them if it is too little', async () => {
+    const little = await ask(await keyWith('0.60 USD/day'), { model: 'up/token' })
+    expect([little.status, little.headers.get('x-umg-output-cap')]).to.deep.equal([200, '599'])
+    expect(await statuses(await keyWith('0.25 USD/day'), 1, { model: 'up/token' })).to.deep.equal([429])
+  })
+
+  it('of nobody changes no call', async () => {
+    const reply = await ask(started.gateway.liveKey, { model: 'up/token' })
+    expect([reply.status, reply.headers.get('x-umg-output-cap')]).to.deep.equal([200, null])
+    expect(priced.upstream.requests[0]!.json()).to.have.all.keys('model', 'messages')
   })
 
   it('counts the tokens of a prompt that is too large by its bytes', async () => {

@@ -1,0 +1,118 @@
+import { expect } from 'chai'
+import { editAccount } from '../../../core/accounts/accounts.ts'
+import { GATEWAY } from '../../../core/accounts/audit.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { ATTACKS, type Attack, type DearUpstream, dearUpstream, PRICES } from './attacks.ts'
+
+/** US dollars per day, as much as the dearest of the calls and as little as a few of the cheapest. */
+const BUDGETS = [0.2, 4]
+/** Calls at once. */
+const AT_ONCE = 5
+
+describe('a budget under attack', () => {
+  let dear: DearUpstream
+  let gateway: TestGateway
+
+  async function start(options: { readonly honoursCaps: boolean }): Promise<void> {
+    dear = await dearUpstream(options)
+    const { origin } = dear.upstream
+    gateway = await startTestGateway({
+      routes: {
+        chain: [{ plugin: 'auth' }],
+        namespaces: {
+          up: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${origin}/v1`, responses: true } },
+          claude: {
+            provider: 'anthropic',
+            breaker: false,
+            config: { baseUrl: origin, apiKey: `\${env:TEST_KEY}` },
+          },
+        },
+        prices: { models: PRICES },
+      },
+      env: { TEST_KEY: 'key' },
+    })
+    await editAccount(gateway.store, { id: 'default', maxKeys: 10_000 }, GATEWAY)
+  }
+
+  afterEach(async () => {
+    await gateway?.stop()
+    await dear?.close()
+  })
+
+  /** Calls at once with a key of its own; resolves to what the vendor billed for them. */
+  async function attack({ path, body }: Attack, budget: number): Promise<number> {
+    const key = await gateway.key({ budgets: [`${budget.toFixed(2)} USD/day`] })
+    const before = dear.billed()
+    const calls = Array.from({ length: AT_ONCE }, async () => {
+      const reply = await gateway.fetch(path, { key, json: body })
+      await reply.arrayBuffer()
+      return reply.status
+    })
+    for (const status of await Promise.all(calls))
+      expect(status, `${path} ${JSON.stringify(body).slice(0, 200)}`).to.be.below(500)
+    return dear.billed() - before
+  }
+
+  it(`is never exceeded where the upstream honours caps: ${ATTACKS.length} bodies × ${BUDGETS.length} budgets × ${AT_ONCE} calls at once`, async () => {
+    await start({ honoursCaps: true })
+    let served = 0
+    for (const each of ATTACKS) {
+      for (const budget of BUDGETS) {
+        const billed = await attack(each, budget)
+        expect(billed, `${each.path} ${each.title} of ${budget} USD`).to.be.at.most(budget)
+        if (billed > 0) served++
+      }
+    }
+    // It holds although most calls are served.
+    expect(served).to.be.above(ATTACKS.length / 2)
+  }).timeout(120_000)
+
+  it('is exceeded by one call at most where the upstream ignores caps, of calls one after the other', async () => {
+    await start({ honoursCaps: false })
+    for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/completions']) {
+      const [{ body }] = ATTACKS.filter((each) => each.path === path) as [Attack, ...Attack[]]
+      const key = await gateway.key({ budgets: ['3 USD/day'] })
+      const before = dear.billed()
+      const statuses: number[] = []
+      for (let call = 0; call < 4; call++) {
+        const reply = await gateway.fetch(path, { key, json: body })
+        await reply.arrayBuffer()
+        statuses.push(reply.status)
+      }
+      // Two USD each.
+      expect(statuses, path).to.deep.equal([200, 200, 429, 429])
+      expect(dear.billed() - before).to.be.closeTo(4, 0.01)
+    }
+  })
+
+  it('does not pay for a service without a price, nor for a tool that the vendor runs: it says what to do', async () => {
+    await start({ honoursCaps: true })
+    const key = await gateway.key({ budgets: ['50 USD/day'] })
+    const refused = async (path: string, members: object) => {
+      const { body } = ATTACKS.find((each) => each.path === path)!
+      const reply = await gateway.fetch(path, { key, json: { ...body, ...members } })
+      return [reply.status, await reply.text()] as const
+    }
+    for (const [path, members, status, words] of [
+      ['/v1/messages', { service_tier: 'priority_plus' }, 403, 'service_tier: '],
+      ['/v1/chat/completions', { service_tier: 'scale' }, 403, 'service_tier: '],
+      ['/v1/images/generations', { service_tier: 'priority' }, 403, 'service_tier: '],
+      ['/v1/responses', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, 400, '`web_search_preview`'],
+      ['/v1/responses', { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] }, 400, '`mcp`'],
+      ['/v1/messages', { tools: [{ type: 'code_execution_20250825', name: 'run' }] }, 400, '`code_execution`'],
+      ['/v1/chat/completions', { web_search_options: {} }, 400, '`web_search`'],
+    ] as const) {
+      const [code, text] = await refused(path, members)
+      expect([code, text.includes(words)], `${JSON.stringify(members)}: ${text}`).to.deep.equal([status, true])
+    }
+    expect(dear.billed()).to.equal(0)
+    for (const [path, tool] of [
+      ['/v1/chat/completions', { type: 'function', function: { name: 'f' } }],
+      ['/v1/responses', { type: 'custom', name: 'c' }],
+      ['/v1/messages', { type: 'bash_20250124', name: 'bash' }],
+    ] as const) {
+      const [code, text] = await refused(path, { tools: [tool] })
+      expect(code, text).to.equal(200)
+    }
+  })
+})

@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import { json, openaiReply, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+
+const SEARCH = { type: 'web_search' }
+const MCP = { type: 'mcp', server_url: 'https://mcp.example' }
+
+describe('hostedTools of a namespace', () => {
+  let upstream: ScriptedUpstream
+  let gateway: TestGateway
+
+  before(async () => {
+    upstream = await scriptedUpstream()
+    upstream.on(() => json(openaiReply({ text: 'Hello!' }).whole))
+    const config = { baseUrl: `${upstream.origin}/v1` }
+    gateway = await startTestGateway({
+      routes: {
+        chain: [{ plugin: 'auth' }],
+        namespaces: {
+          any: { provider: 'openai-compatible', config },
+          some: { provider: 'openai-compatible', config, hostedTools: ['web_search'] },
+          none: { provider: 'openai-compatible', config, hostedTools: [] },
+          acme: { models: { smart: { targets: [{ model: 'none/m' }], fallbacks: ['some/m'] } } },
+        },
+        prices: { models: { 'any/*': { input: 1, output: 1 }, 'some/*': { input: 1, output: 1 }, 'none/*': { free: true } } },
+      },
+    })
+  })
+
+  after(async () => {
+    await gateway?.stop()
+    await upstream?.close()
+  })
+
+  async function statusOf(model: string, tools: readonly object[], key = gateway.liveKey): Promise<number> {
+    const messages = [{ role: 'user', content: 'Hi.' }]
+    const reply = await gateway.fetch('/v1/chat/completions', { key, json: { model, messages, tools } })
+    await reply.text()
+    return reply.status
+  }
+
+  it('absent allows all', async () => {
+    expect(await statusOf('any/m', [SEARCH, MCP])).to.equal(200)
+  })
+
+  it('allows what it lists, and nothing else', async () => {
+    expect(await statusOf('some/m', [SEARCH])).to.equal(200)
+    expect(await statusOf('some/m', [SEARCH, MCP])).to.equal(400)
+    expect(await statusOf('some/m', [{ type: 'web_search_2025_08_26' }])).to.equal(200)
+    expect(await statusOf('none/m', [SEARCH])).to.equal(400)
+    expect(await statusOf('none/m', [{ type: 'function', function: { name: 'f' } }])).to.equal(200)
+  })
+
+  it('holds for large bodies, which a thread reads', async () => {
+    const large = { type: 'function', function: { name: 'f', description: 'x'.repeat(2 << 20) } }
+    expect(await statusOf('some/m', [large, MCP])).to.equal(400)
+    expect(await statusOf('some/m', [large, SEARCH])).to.equal(200)
+  })
+
+  it('leaves a target out that does not allow a tool, and takes the next one', async () => {
+    expect(await statusOf('acme/smart', [SEARCH])).to.equal(200)
+  })
+
+  it('must list a tool for a caller with a budget', async () => {
+    const key = await gateway.key({ budgets: ['5 USD/day'] })
+    expect(await statusOf('any/m', [SEARCH], key)).to.equal(400)
+    expect(await statusOf('some/m', [SEARCH], key)).to.equal(200)
+  })
+})
