@@ -4,7 +4,7 @@ import { declaredHolder, findAccountHolder, findHolderById, type KeyHolder, prin
 import { didYouMean } from '../../text/suggestions.ts'
 import { withValidGeneration } from '../generation.ts'
 import { type CommandIo, writeJson } from '../output.ts'
-import { type StoreOptions, withStore } from '../store.ts'
+import { orEmpty, type StoreOptions, withStore } from '../store.ts'
 import { explainCalls } from './explain-calls.ts'
 import { printExplanation } from './print-explanation.ts'
 
@@ -64,7 +64,7 @@ async function findKey(id: string, config: Config, options: ExplainOptions, io: 
   const account = declared && config.accounts.get(declared.account)
   if (declared && account) return declaredHolder(declared, declared.kind, account)
   let found: KeyHolder | undefined
-  const code = await withStore(options, io, async (store) => {
+  const code = await withStore(orEmpty(options), io, async (store) => {
     if (declared === undefined) found = await findHolderById(store, id)
     else found = declaredHolder(declared, declared.kind, (await findAccountHolder(store, declared.account))!)
   })

@@ -6,7 +6,7 @@ import { type CreatedKey, createKey, editKey, revokeKey, rotateKey } from '../..
 import { everyPage } from '../../store/page.ts'
 import { instant } from '../../text/times.ts'
 import { type CommandIo, formatTime, type TableFormat, writeJson, writeTable } from '../output.ts'
-import { budgetsOf, type ObjectOptions, type StoreOptions, warnUncheckedClass, withStore } from '../store.ts'
+import { budgetsOf, type ObjectOptions, type StoreOptions, warnUncheckedClass, withStore, withStoreMade } from '../store.ts'
 
 /** The options of `umg keys create` and `umg keys edit` for the settings of a key. */
 export interface KeySettingsOptions {
@@ -39,7 +39,7 @@ export interface ListKeysOptions extends StoreOptions {
 
 /** `umg keys create`: prints only the secret on stdout, so that it can be redirected. Resolves to the exit code. */
 export async function createKeyCommand(options: CreateKeyOptions, io: CommandIo): Promise<number> {
-  return withStore(options, io, async (store) => {
+  return withStoreMade(options, io, async (store) => {
     const kind = options.admin ? 'admin' : options.test ? 'test' : 'live'
     const { name, account } = options
     writeSecret(options, await createKey(store, { ...settingsOf(options), name, account, kind }, COMMAND_LINE), io)

@@ -2,7 +2,7 @@ import { type Account, createAccount, editAccount, listAccounts } from '../../ac
 import { COMMAND_LINE } from '../../accounts/audit.ts'
 import { everyPage } from '../../store/page.ts'
 import { type CommandIo, formatTime, type TableFormat, writeJson, writeTable } from '../output.ts'
-import { budgetsOf, type ObjectOptions, type StoreOptions, warnUncheckedClass, withStore } from '../store.ts'
+import { budgetsOf, type ObjectOptions, type StoreOptions, warnUncheckedClass, withStore, withStoreMade } from '../store.ts'
 
 /** The options of `umg accounts create` and `umg accounts edit` for the settings of an account. */
 export interface AccountSettingsOptions {
@@ -31,7 +31,7 @@ export async function listAccountsCommand(options: StoreOptions, io: CommandIo):
 
 /** `umg accounts create`: prints only the id on stdout. Resolves to the exit code. */
 export async function createAccountCommand(options: CreateAccountOptions, io: CommandIo): Promise<number> {
-  return withStore(options, io, async (store) => {
+  return withStoreMade(options, io, async (store) => {
     const { name, models, class: rateClass, maxKeys, budget } = options
     const settings = { name, models, rateClass: rateClass ?? null, maxKeys, budgets: budgetsOf(budget) }
     const account = await createAccount(store, settings, COMMAND_LINE)

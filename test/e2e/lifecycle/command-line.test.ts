@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { find, itWith } from '../../support/requirements.ts'
 import { Home } from './umg.ts'
@@ -47,6 +49,18 @@ describe('The command umg', () => {
       expect(ended.code).to.equal(code)
     })
   }
+
+  it('makes no database where there is none, unless it creates something, and then says so', async () => {
+    for (const args of [['keys', 'list'], ['accounts', 'list'], ['usage'], ['keys', 'revoke', 'key_1'], ['requests', 'list']]) {
+      const { code, stdout, stderr } = await home.run([...args, '--data', 'elsewhere']).ended
+      expect({ code, stdout }, args.join(' ')).to.deep.equal({ code: 1, stdout: '' })
+      expect(stderr).to.match(/^There is no database at \/.*elsewhere\/gateway\.db\. .*--data/)
+    }
+    expect(existsSync(join(home.path, 'elsewhere'))).to.equal(false)
+    const create = ['keys', 'create', '--name', 'a', '--data', 'elsewhere']
+    expect((await home.run(create).ended).stderr).to.match(/A new database was made, which no gateway has used: \/.*elsewhere/)
+    expect((await home.run(create).ended).stderr).to.not.contain('new database')
+  })
 
   itWith('oldNode', 'runs on the Node that npm installed with it if this one is too old', async () => {
     const { code, stdout } = await home.run(['validate'], { node: find('oldNode')! }).ended

@@ -92,9 +92,9 @@ describe('the output of a command into a pipe', () => {
     ['validate'],
     ['explain', 'sandbox/hello', '--json'],
     ['keys', 'list', '--json', '--database', 'sqlite:gateway.db'],
-    ['requests', 'list', '--format', 'csv'],
-    ['usage'],
-    ['accounts', 'list'],
+    ['requests', 'list', '--format', 'csv', '--database', 'sqlite:gateway.db'],
+    ['usage', '--database', 'sqlite:gateway.db'],
+    ['accounts', 'list', '--database', 'sqlite:gateway.db'],
   ]) {
     it(`has no reader: umg ${args.join(' ')} ends without a message`, async () => {
       const { code, stderr } = await home.run(args, { script: WITHOUT_READER }).ended
