@@ -29,8 +29,8 @@ export interface ControlOptions extends Omit<GatewayOptions, 'listen' | 'adminLi
   readonly folder: RunFolder
   /** Where the supervisor listens. */
   readonly urls: Urls
-  /** Whether it replaces a control process that has ended: then proxies may serve already. */
-  readonly isSuccessor: boolean
+  /** How many control processes have ended before it. After the first, proxies may serve already. */
+  readonly predecessors: number
 }
 
 /** The control process: the database, the management API, the console, metrics, reloads. It serves no call. */
@@ -87,7 +87,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   opened.defer(() => void messages.close())
 
   // What proxies serve by may differ from what is on disk, which may even be invalid.
-  const files = options.isSuccessor ? await Promise.race([inUse.promise, delay(PROXIES_CONNECT_MS, undefined)]) : undefined
+  const files = options.predecessors > 0 ? await Promise.race([inUse.promise, delay(PROXIES_CONNECT_MS, undefined)]) : undefined
   const loading = Reloader.start({
     ...options,
     services,

@@ -52,6 +52,8 @@ export interface ServiceOptions {
   readonly times?: Partial<ServingTimes>
   /** Processes that share the memory of the container or machine. Default: 1. */
   readonly processes?: number
+  /** How many processes had the place of this one before it. Default: 0. */
+  readonly predecessors?: number
   /** Default: derived from the memory. */
   readonly admission?: Partial<AdmissionLimits>
   /** The folder of uploaded files while their calls are under way. Default: one of the system's for temporary files. */
@@ -82,14 +84,19 @@ export function openServices({ control, log, metrics, version, workerThreads, en
   // Before anything is opened: it throws if the proxy cannot be used.
   const connect = connector()
   const times = { ...TIMES, ...options.times }
-  const admission = new Admission({ metrics, processes: options.processes ?? 1, limits: options.admission })
+  const { processes = 1, predecessors = 0 } = options
+  const admission = new Admission({ metrics, processes, limits: options.admission })
   const workers = createWorkers({ threads: workerThreads, overloaded: () => admission.shed('threads') })
   const keys = new KeyDirectory(control.keys)
   const upstreams = new UpstreamClient(connect)
   const calls = new CallMetrics(metrics)
   const plugins = new PluginMetrics(metrics)
   const authority = new AuthorityMetrics(metrics, log)
-  const leases = new Leases({ renew: (requests) => control.renewLeases(requests), onAsked: (error) => authority.asked(error) })
+  const leases = new Leases({
+    renew: (requests) => control.renewLeases(requests),
+    onAsked: (error) => authority.asked(error),
+    place: { processes, predecessors },
+  })
   const limits = new LeasedLimits(leases)
   const namespaceLimits = new LimitMetrics(metrics)
   const states = new UpstreamStates({

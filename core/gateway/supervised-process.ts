@@ -28,6 +28,8 @@ export class SupervisedProcess {
   readonly role: Role
   /** Its place among those of its role: a successor has the same. */
   readonly slot: number
+  /** How many had its place before it. */
+  readonly predecessors: number
   readonly startedAt = performance.now()
   /** Resolves when it has ended, or could not be started. */
   readonly ended: Promise<void>
@@ -39,6 +41,7 @@ export class SupervisedProcess {
     this.id = assignment.process
     this.role = assignment.role
     this.slot = slot
+    this.predecessors = assignment.predecessors
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise
     const end = (how: ProcessEnd): void => {

@@ -19,8 +19,8 @@ export interface Assignment {
   readonly folder: string
   /** Where the supervisor listens. */
   readonly urls: Urls
-  /** Whether it replaces a process that has ended. */
-  readonly isSuccessor: boolean
+  /** How many processes had its place before it, and have ended. */
+  readonly predecessors: number
 }
 
 /** Messages of the supervisor to a process. */

@@ -130,7 +130,7 @@ export class Supervisor {
     this.#folder.remove()
   }
 
-  #startProcess(role: Role, slot: number, isSuccessor = false): void {
+  #startProcess(role: Role, slot: number, predecessors = 0): void {
     const name = role === 'control' ? role : `${role}-${slot}`
     const assignment = {
       role,
@@ -138,7 +138,7 @@ export class Supervisor {
       instance: this.#instance,
       folder: this.#folder.path,
       urls: this.#urls,
-      isSuccessor,
+      predecessors,
     }
     const listener = {
       onReport: (process: SupervisedProcess, report: Report) => this.#onReport(process, report),
@@ -148,7 +148,7 @@ export class Supervisor {
     this.#processes.add(process)
     const { certificate, log } = this.#options
     if (role === 'proxy' && certificate !== undefined) process.send({ type: 'certificate', certificate: certificate.current })
-    if (!isSuccessor || process.pid === undefined) return
+    if (predecessors === 0 || process.pid === undefined) return
     log.info({ process: process.id, pid: process.pid }, 'process started')
     this.#send('control', { type: 'replaced', role })
   }
@@ -200,7 +200,7 @@ export class Supervisor {
     const pause = failures < 2 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS)
     setTimeout(() => {
       if (this.#isStopping) return
-      this.#startProcess(role, slot, true)
+      this.#startProcess(role, slot, process.predecessors + 1)
     }, pause).unref()
   }
 

@@ -41,6 +41,8 @@ export interface Lease {
   readonly held: number
   /** What no process has spent or holds. */
   readonly remaining: number
+  /** How many processes have told of the counter lately, this one included. */
+  readonly holders: number
   /** Milliseconds since 1970; 0 for places. */
   readonly windowEnd: number
   /** Milliseconds until then, by the clock of the authority; 0 for places. */
@@ -140,6 +142,7 @@ export function grant(
       spent,
       held,
       remaining: available - held,
+      holders,
       windowEnd: current.windowEnd,
       resetMs: Math.max(0, current.windowEnd - now),
     },

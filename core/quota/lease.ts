@@ -1,5 +1,5 @@
 import type { Counter, Lease, LeaseRequest } from './counter.ts'
-import { windowEnd } from './window.ts'
+import { boundsOf, windowEnd } from './window.ts'
 
 /** A holder wants at least so many times what it needs, so that most calls need not ask. */
 const AHEAD = 32
@@ -22,6 +22,21 @@ const IDLE_MS = 500
 const LONG_IDLE_MS = 10_000
 
 const NOTHING = { spent: 0, reserved: 0, held: 0 }
+
+/** A window that begins when the authority has been silent for so long is known to be unspent, in milliseconds. A short silence may be of one process. */
+const LONG_SILENCE_MS = 10_000
+
+/** The authority does not answer: by what a process goes then. */
+export interface Silence {
+  /** The last answer, of any counter, in monotonic milliseconds. */
+  readonly since: number
+  /** The part of a limit that a process may spend of which it knows nothing. */
+  readonly part: number
+  /** How many processes share a limit. */
+  readonly processes: number
+  /** Whether the authority has counted this process among them, as the others know. */
+  readonly isCounted: boolean
+}
 
 /** Of a counter, what a process has spent and may spend. Times are monotonic milliseconds, but for `windowEnd`. */
 export class HeldLease {
@@ -47,6 +62,11 @@ export class HeldLease {
   /** What was left for all processes at the last answer. */
   #remaining: number
   #endsAt = 0
+  /** When the window before it ended, which is no later than when this one began. */
+  #beganAfter = Number.NEGATIVE_INFINITY
+  /** Whether the authority has answered in this window, and what this process then had spent and held. */
+  #isAnswered = false
+  #allotted = 0
   #usedAt = 0
   /** At the last request: what was taken and reserved, what a call needed, and `windowEnd`. */
   #asked = { taken: 0, reserved: 0, amount: 0, windowEnd: 0 }
@@ -60,7 +80,7 @@ export class HeldLease {
   }
 
   has(amount: number): boolean {
-    return this.#free >= amount
+    return amount === 0 || this.#free >= amount
   }
 
   /** Whether so little is left that more should be asked for, although the authority has enough for the next calls. */
@@ -125,16 +145,23 @@ export class HeldLease {
     if (!this.#isPlaces && this.windowEnd !== 0 && this.#endsAt <= now) this.#beginWindow()
   }
 
-  /** Lets this process spend without the authority: up to the limit by what the process itself has spent. Returns whether it may. */
-  borrow(amount: number, now: number): boolean {
-    if (this.#taken + Math.max(0, this.#free) + amount > this.#counter.limit) return false
-    const { window } = this.#counter
-    if (window !== undefined && this.windowEnd === 0) {
-      this.windowEnd = windowEnd(window, Date.now())
-      this.#endsAt = now + this.windowEnd - Date.now()
+  /**
+   * Lets this process spend what it does not hold, while the authority is silent. `refused`: the last answer said that too little is left.
+   * `unknown`: enough may be left, and nobody here knows it.
+   */
+  borrow(amount: number, now: number, silence: Silence): 'lent' | 'refused' | 'unknown' {
+    const missing = amount - this.#free
+    if (this.#taken + amount <= this.#boundIn(silence, now)) {
+      this.#extend(missing, now)
+      return 'lent'
     }
-    this.#free += amount
-    return true
+    return this.#isPlaces || (this.#isAnswered && missing > this.#remaining) ? 'refused' : 'unknown'
+  }
+
+  /** Spends one, of a counter without a limit. */
+  count(now: number): void {
+    this.#extend(1, now)
+    this.spend(1, now)
   }
 
   /** Asks for what a call of this amount needs; 0: tells of what was spent. */
@@ -179,6 +206,8 @@ export class HeldLease {
       this.#grantedAt = now
       this.#takenAtGrant = this.#taken
     }
+    this.#isAnswered = true
+    this.#allotted = lease.spent + lease.held
     this.#remaining = lease.remaining
     this.#refused = lease.granted ? undefined : { amount, until: now + REFUSED_MS }
     this.windowEnd = lease.windowEnd
@@ -198,7 +227,37 @@ export class HeldLease {
     return Math.max(amount * AHEAD, Math.ceil(this.#rate * LASTING_MS))
   }
 
+  #extend(amount: number, now: number): void {
+    const { window } = this.#counter
+    if (window !== undefined && this.windowEnd === 0) {
+      this.windowEnd = windowEnd(window, Date.now())
+      this.#endsAt = now + this.windowEnd - Date.now()
+    }
+    this.#free += amount
+  }
+
+  /** The most that this process may have taken and hold while the authority is silent. */
+  #boundIn(silence: Silence, now: number): number {
+    const { limit } = this.#counter
+    const share = Math.floor(limit / silence.processes)
+    // Places come back: those that others have in use are not lost to them.
+    if (this.#isPlaces) return Math.max(1, share)
+    if (silence.isCounted && this.#hasBegunIn(silence, now)) return share
+    const part = Math.floor(limit * silence.part)
+    return Math.min(limit, this.#allotted + (this.#isAnswered ? Math.min(part, this.#remaining) : part))
+  }
+
+  /** Whether no process can have spent of this window with the authority, since it began when that was silent. */
+  #hasBegunIn({ since }: Silence, now: number): boolean {
+    const window = this.#counter.window!
+    const age = window.kind === 'fixed' ? window.ms : Date.now() - boundsOf(window, Date.now()).start
+    return now - since >= LONG_SILENCE_MS && Math.max(this.#beganAfter, now - age) >= since
+  }
+
   #beginWindow(): void {
+    this.#beganAfter = this.#endsAt
+    this.#allotted = 0
+    this.#isAnswered = false
     this.windowEnd = 0
     this.window += 1
     this.#taken = 0

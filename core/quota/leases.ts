@@ -1,7 +1,7 @@
 import { withTimeout } from '../async/timeout.ts'
 import type { QuotaAuthority } from './authority.ts'
 import { type Counter, type LeaseRequest, REMEMBERED_MS } from './counter.ts'
-import { HeldLease } from './lease.ts'
+import { HeldLease, type Silence } from './lease.ts'
 
 /** How long the authority may take to answer, in milliseconds. After that it is as if it could not be reached. */
 const ANSWER_MS = 1000
@@ -15,6 +15,11 @@ const TELL_ALL_MS = REMEMBERED_MS / 3
 const MAX_ASKED = 500
 /** Each process increases its own part of this counter all the time. An authority that has lost anything has lost some of that. */
 const WITNESS: Counter = { id: 'witness', limit: Number.MAX_SAFE_INTEGER, window: { kind: 'fixed', ms: 86_400_000 } }
+/**
+ * The part of a limit that the first processes of a gateway may spend together while the authority is silent and they know nothing. Each
+ * successor has half of what its predecessor had: all processes of a gateway have a tenth, however often they are replaced.
+ */
+const UNKNOWN_PART = 1 / 20
 /** From this number of leases on, a new one first removes those whose window has ended. */
 const MIN_SWEEP = 1024
 
@@ -23,7 +28,7 @@ export interface Charge {
   readonly counter: Counter
   /** An integer from 0. */
   readonly amount: number
-  /** While the authority cannot be reached: `refuse` the call, or `serve` it by what this process knows. */
+  /** While the authority is silent, and this process does not hold enough: `refuse` the call, or `serve` it within the bounds of `borrow`. */
   readonly onOutage: 'serve' | 'refuse'
 }
 
@@ -43,6 +48,16 @@ export class AuthorityUnavailable extends Error {
   override readonly name = 'AuthorityUnavailable'
 }
 
+/** Where a process is among those of its gateway. */
+export interface Place {
+  /** How many processes serve calls. */
+  readonly processes: number
+  /** How many had the place of this one before it. */
+  readonly predecessors: number
+}
+
+const ALONE: Place = { processes: 1, predecessors: 0 }
+
 /** The options of `Leases`. */
 export interface LeasesOptions {
   /** Asks the authority, in the name of this process. */
@@ -51,6 +66,8 @@ export interface LeasesOptions {
   onAsked(error: unknown): void
   /** Monotonic milliseconds. */
   readonly clock?: () => number
+  /** Absent: it is the only process. */
+  readonly place?: Place
 }
 
 type Answer = 'granted' | 'refused' | { readonly error: unknown }
@@ -65,12 +82,17 @@ export class Leases {
   #sweepAt = MIN_SWEEP
   /** Why the authority did not answer the last request. Until it answers again, no call waits for it. */
   #outage: { readonly error: unknown } | undefined
+  /** When the authority answered last. */
+  #answeredAt: number
+  /** The processes that the authority counted at the last answer, this one included; 0: it does not know this one. */
+  #counted = 0
   #telling: Promise<void> | undefined
   readonly #timers: readonly NodeJS.Timeout[]
 
   constructor(options: LeasesOptions) {
     this.#options = options
     this.#clock = options.clock ?? (() => performance.now())
+    this.#answeredAt = this.#clock()
     this.#timers = [
       setInterval(() => (this.#outage === undefined ? this.#giveBackIdle() : this.#tell()), IDLE_CHECK_MS).unref(),
       setInterval(() => this.#tell(), TELL_MS).unref(),
@@ -148,8 +170,16 @@ export class Leases {
   }
 
   #obtainAlone(lease: HeldLease, { amount, onOutage }: Charge, cause: unknown): boolean {
-    if (onOutage === 'refuse') throw new AuthorityUnavailable('the authority of the limit cannot be reached', { cause })
-    return lease.borrow(amount, this.#clock())
+    const result = onOutage === 'refuse' ? 'unknown' : lease.borrow(amount, this.#clock(), this.#silence)
+    if (result === 'unknown') throw new AuthorityUnavailable('the authority of the limit cannot be reached', { cause })
+    return result === 'lent'
+  }
+
+  get #silence(): Silence {
+    const { processes: own, predecessors } = this.#options.place ?? ALONE
+    const processes = Math.max(own, this.#counted)
+    const part = UNKNOWN_PART / 2 ** predecessors / processes
+    return { since: this.#answeredAt, part, processes, isCounted: this.#counted > 0 }
   }
 
   #askForMore(lease: HeldLease, amount: number): Promise<Answer> {
@@ -182,7 +212,9 @@ export class Leases {
     try {
       const answers = await withTimeout(ANSWER_MS, renew(requests))
       const now = this.#clock()
+      this.#answeredAt = now
       for (const [index, lease] of leases.entries()) {
+        if (lease === this.#leases.get(WITNESS.id)) this.#counted = answers[index]!.holders
         hasForgotten = lease.renewed(answers[index]!, now) || hasForgotten
         this.#active.add(lease)
         isGranted &&= answers[index]!.granted
@@ -233,8 +265,7 @@ export class Leases {
     const now = this.#clock()
     const witness = this.#leaseOf(WITNESS, now)
     if (!this.#leases.values().some((lease) => lease !== witness && lease.isWorthTelling(now))) return
-    witness.borrow(1, now)
-    witness.spend(1, now)
+    witness.count(now)
     this.#active.add(witness)
   }
 

@@ -15,7 +15,7 @@ export interface RateLimits {
   readonly tokens?: Rate
   /** Concurrent calls. */
   readonly concurrent?: number
-  /** While the counters that processes share cannot be reached: `serve` by what this process knows (default), or `refuse`. */
+  /** While the counters that processes share do not answer: `serve` at most a tenth of the limit in all (default), or `refuse`. Both spend what a process holds. */
   readonly onOutage?: 'serve' | 'refuse'
 }
 

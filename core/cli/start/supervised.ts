@@ -81,6 +81,7 @@ async function proxy(assignment: Assignment, options: StartOptions, { io, log }:
     version,
     workerThreads,
     processes: options.workers,
+    predecessors: assignment.predecessors,
     routes,
     env: io.env,
     process: assignment.process,

@@ -56,9 +56,9 @@ export const budgets = Type.Object(
     webhooks: defaulted(Type.Array(webhook, { default: [], description: 'Who is told, beside the log and the audit trail.' })),
     onOutage: defaulted(
       Type.Enum(['serve', 'refuse'], {
-        default: 'serve',
+        default: 'refuse',
         description:
-          'While the counters that all processes share cannot be reached: serves calls by what each process knows, or refuses with 503 those that need more than its lease.',
+          'While the counters that all processes share do not answer: refuses with 503 calls that need more than the lease of their process, or serves some of them, at most a tenth of each budget in all.',
       }),
     ),
   },

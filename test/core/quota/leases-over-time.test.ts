@@ -114,10 +114,10 @@ describe('leases over time', () => {
 
     it('let no call wait for it longer than for one answer', async () => {
       authority.hanging = new Promise(() => undefined)
-      const calls = Array.from({ length: 20 }, () => take(here, one(requests(100, DAY))))
+      const calls = Array.from({ length: 20 }, () => take(here, one(requests(10_000, DAY))))
       await pass(1_000)
       expect(await Promise.all(calls)).to.not.include(undefined)
-      const later = take(here, one(requests(100, DAY)))
+      const later = take(here, one(requests(10_000, DAY)))
       await setImmediate()
       expect(await Promise.race([later, 'waiting'])).to.not.equal('waiting')
       authority.hanging = Promise.resolve()
@@ -147,11 +147,11 @@ describe('leases over time', () => {
   describe('tell the authority', () => {
     it('what was served while it was away, although nobody calls any more', async () => {
       authority.isAway = true
-      await takeTimes(7, here, 10)
+      await takeTimes(7, here, 1_000)
       await pass(10_000)
       authority.isAway = false
       await pass(SOON)
-      expect(await takeAll(there, one(requests(10, DAY)))).to.equal(3)
+      expect(await takeAll(there, one(requests(1_000, DAY)))).to.equal(993)
     })
 
     it('what it has forgotten, although nobody calls any more', async () => {

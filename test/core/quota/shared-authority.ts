@@ -2,7 +2,7 @@ import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type CounterChange, type CounterStorage, StoredAuthority } from '../../../core/quota/authority.ts'
 import type { Counter, CounterState, LeaseRequest } from '../../../core/quota/counter.ts'
-import { type Charge, Leases, type Taken } from '../../../core/quota/leases.ts'
+import { AuthorityUnavailable, type Charge, Leases, type Place, type Taken } from '../../../core/quota/leases.ts'
 
 export const requests = (limit: number, ms = 60_000): Counter => ({
   id: `requests/${ms}`,
@@ -23,20 +23,27 @@ export class SharedAuthority {
   #states = new Map<string, CounterState>()
   readonly #authority = new StoredAuthority(this.#storage())
   readonly #processes: Leases[] = []
+  readonly #killed = new Set<Leases>()
 
   /** The leases of one more process. `clock`: its monotonic milliseconds. */
-  process(clock?: () => number): Leases {
+  process(clock?: () => number, place?: Place): Leases {
     const holder = `process-${this.#processes.length}`
     const renew = async (asked: readonly LeaseRequest[]) => {
       this.asked += 1
       this.mostAsked = Math.max(this.mostAsked, asked.length)
-      if (this.isAway) throw new Error('away')
+      if (this.isAway || this.#killed.has(leases)) throw new Error('away')
       await this.hanging
       return this.#authority.renew(holder, asked)
     }
-    const leases = new Leases({ renew, onAsked: () => undefined, ...(clock && { clock }) })
+    const leases = new Leases({ renew, onAsked: () => undefined, ...(clock && { clock }), ...(place && { place }) })
     this.#processes.push(leases)
     return leases
+  }
+
+  /** Ends a process that can tell nothing any more. */
+  async kill(leases: Leases): Promise<void> {
+    this.#killed.add(leases)
+    await leases.close()
   }
 
   /** What it knows now. */
@@ -68,6 +75,21 @@ export class SharedAuthority {
 export async function take(leases: Leases, charge: Charge): Promise<Taken | undefined> {
   const result = await leases.take([charge])
   return 'refused' in result ? undefined : result
+}
+
+/** Takes a charge. Resolves to undefined if it is refused, also because nobody knows what is left. */
+export async function takeIfKnown(leases: Leases, charge: Charge): Promise<Taken | undefined> {
+  try {
+    return await take(leases, charge)
+  } catch (error) {
+    if (error instanceof AuthorityUnavailable) return undefined
+    throw error
+  }
+}
+
+/** Takes one after the other until it is refused, also because nobody knows what is left. Returns how often it was granted. */
+export async function takeAllKnown(leases: Leases, charge: Charge): Promise<number> {
+  for (let count = 0; ; count++) if ((await takeIfKnown(leases, charge)) === undefined) return count
 }
 
 /** Takes one after the other until it is refused. Returns how often it was granted. */
