@@ -65,9 +65,12 @@ export class BudgetWatch implements QuotaAuthority {
   }
 
   /** Renews leases by the authority. */
-  async renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
+  async renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]> {
     const leases = await this.#options.authority.renew(holder, requests)
-    for (const [index, request] of requests.entries()) this.#note(request, leases[index]!)
+    for (const [index, request] of requests.entries()) {
+      const lease = leases[index]!
+      if (lease !== null) this.#note(request, lease)
+    }
     return leases
   }
 

@@ -14,7 +14,7 @@ import type { CallRecord, CallSink } from '../usage/call-record.ts'
 export interface ControlPlane {
   readonly keys: KeySource
   /** Asks the authority of limits, in the name of this process. */
-  renewLeases(requests: readonly LeaseRequest[]): Promise<readonly Lease[]>
+  renewLeases(requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]>
   readonly recorder: CallSink
 }
 
@@ -25,7 +25,7 @@ export interface ControlMessages {
   /** An account by its id; null if there is none. */
   findAccount(id: string): Promise<AccountHolder | null>
   /** Asks the authority of limits. `holder`: the name of the proxy, which no other process ever has. */
-  renewLeases(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]>
+  renewLeases(holder: string, requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]>
   /** Writes down calls that have ended, and the ids of keys that were used. */
   report(calls: readonly CallRecord[], keyIds: readonly string[]): void
   /** Resolves when the calls that were reported so far have rows, or are lost. */

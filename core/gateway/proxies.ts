@@ -144,12 +144,13 @@ class PlacesInUse {
     this.#authority = authority
   }
 
-  async renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
+  async renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]> {
     this.#holder = holder
     const leases = await this.#authority.renew(holder, requests)
     for (const [index, { counter }] of requests.entries()) {
       if (counter.window !== undefined) continue
-      if (leases[index]!.held > 0) this.#counters.set(counter.id, counter)
+      // Of a counter that cannot be changed, they may be in use.
+      if (leases[index]?.held !== 0) this.#counters.set(counter.id, counter)
       else this.#counters.delete(counter.id)
     }
     return leases

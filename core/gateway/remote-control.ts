@@ -71,7 +71,7 @@ export class RemoteControl implements ControlPlane {
     this.#connecting = this.#stayConnected()
   }
 
-  async renewLeases(requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
+  async renewLeases(requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]> {
     return this.#reachable().call('renewLeases', this.#holder, requests)
   }
 

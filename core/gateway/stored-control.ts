@@ -71,7 +71,9 @@ export async function openStoredControl({
 }: StoredControlOptions): Promise<StoredControl> {
   const keys = new StoredKeys(store)
   const storage = redis === undefined ? new DatabaseStorage(store) : await openRedis(redis, log)
-  const authority = new BudgetWatch({ store, log, metrics, authority: new StoredAuthority(storage, ledgerOf(store)) })
+  const onFault = (counter: string, err: unknown) =>
+    log.warn({ err, reason: reasonOf(err), counter }, 'a counter of limits cannot be changed: it is kept by each process alone')
+  const authority = new BudgetWatch({ store, log, metrics, authority: new StoredAuthority(storage, ledgerOf(store), onFault) })
   const holder = newId('prc')
   const spans = tracing && (await openSpans({ settings: tracing, log, metrics }, instance, version))
   const usage = openUsage({
@@ -125,5 +127,8 @@ async function auditReload({ db }: Store, { trigger, ok, file, sha256, diagnosti
 /** Imported here: most gateways need no client of Redis. */
 async function openRedis(url: string, log: Log): Promise<CounterStorage> {
   const { RedisStorage } = await import('../quota/redis-storage.ts')
-  return new RedisStorage(url, (err) => log.warn({ err }, 'Redis cannot be reached'))
+  return new RedisStorage(url, (err) => log.warn({ err, reason: reasonOf(err) }, 'Redis cannot be reached'))
 }
+
+/** The message of an error of Redis: of commands of the gateway's own, which have no secrets. */
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

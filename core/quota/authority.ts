@@ -1,3 +1,4 @@
+import { BoundedMap } from '../async/bounded-map.ts'
 import {
   type Counter,
   type CounterState,
@@ -6,6 +7,7 @@ import {
   LEASE_MS,
   type Lease,
   type LeaseRequest,
+  merge,
   reconcile,
 } from './counter.ts'
 import { boundsOf } from './window.ts'
@@ -14,9 +16,10 @@ import { boundsOf } from './window.ts'
 export interface QuotaAuthority {
   /**
    * Renews leases of a holder: notes what it has spent, and grants what it needs, if that is left. One reply for each request, in their
-   * order. Rejects if the authority cannot be reached; the same may be asked again, since all amounts are absolute.
+   * order; null if its counter alone cannot be changed. Rejects if the authority cannot be reached; the same may be asked again, since all
+   * amounts are absolute.
    */
-  renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]>
+  renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]>
   /** Ends its connections. */
   close(): Promise<void>
 }
@@ -25,15 +28,16 @@ export interface QuotaAuthority {
 export interface CounterStorage {
   /**
    * Changes states, each as if no other change were made at the same time. `now` of a change: milliseconds since 1970, by the clock of
-   * the storage. A change may be called more than once; only its last result counts. Rejects if the storage cannot be reached.
+   * the storage. A change may be called more than once; only its last result counts. Resolves to the errors of the counters that could not
+   * be changed, by their ids. Rejects if the storage cannot be reached.
    */
-  change(changes: ReadonlyMap<string, CounterChange>): Promise<void>
+  change(changes: ReadonlyMap<string, CounterChange>): Promise<ReadonlyMap<string, unknown>>
   close(): Promise<void>
 }
 
 /** The change of the state of one counter. */
 export interface CounterChange {
-  /** The new state; undefined: no change. */
+  /** The new state; undefined: no change. `state`: undefined if there is none that can be read. */
   apply(state: CounterState | undefined, now: number): CounterState | undefined
   /** How long the state is kept without a further change, in milliseconds. */
   readonly lifetime: number
@@ -42,12 +46,17 @@ export interface CounterChange {
 /** What was spent of a counter since a time (milliseconds since 1970), as the rows of calls say; null if they do not say it. */
 export type Ledger = (counter: Counter, since: number) => Promise<number | null>
 
+/** The most counters whose states an authority remembers. */
+const MAX_REMEMBERED = 10_000
+/** The most counters of which it is told that they cannot be changed. */
+const MAX_FAULTS = 100
+
 interface Renewal {
   readonly holder: string
   readonly request: LeaseRequest
   /** What the ledger says was spent in the window; undefined: it was not asked. */
   recorded: number | null | undefined
-  /** Undefined: the ledger must be asked. */
+  /** Undefined: the ledger must be asked, or the counter cannot be changed. */
   lease: Lease | undefined
 }
 
@@ -65,21 +74,32 @@ interface Batch {
 export class StoredAuthority implements QuotaAuthority {
   readonly #storage: CounterStorage
   readonly #ledger: Ledger
+  readonly #onFault: (counter: string, error: unknown) => void
+  /** The last state of each counter that this gateway has written: a storage may lose it. */
+  readonly #remembered = new BoundedMap<string, CounterState>(MAX_REMEMBERED)
+  /** Counters that cannot be changed. */
+  readonly #faulty = new Set<string>()
   #next: Batch | undefined
   #running: Promise<void> = Promise.resolve()
 
-  constructor(storage: CounterStorage, ledger: Ledger = async () => null) {
+  /** `onFault`: told of a counter that cannot be changed, once until it can be changed again. */
+  constructor(
+    storage: CounterStorage,
+    ledger: Ledger = async () => null,
+    onFault: (counter: string, error: unknown) => void = () => undefined,
+  ) {
     this.#storage = storage
     this.#ledger = ledger
+    this.#onFault = onFault
   }
 
-  async renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
+  async renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]> {
     if (requests.length === 0) return []
     const renewals = requests.map((request): Renewal => ({ holder, request, recorded: undefined, lease: undefined }))
     this.#next ??= this.#schedule()
     this.#next.renewals.push(...renewals)
     await this.#next.done
-    return renewals.map(({ lease }) => lease!)
+    return renewals.map(({ lease }) => lease ?? null)
   }
 
   /** Compares counters of calendar windows with the ledger. `recorded`: what it says was spent in the current window. */
@@ -88,7 +108,7 @@ export class StoredAuthority implements QuotaAuthority {
       counter.id,
       { lifetime: lifetimeOf(counter), apply: (state, now) => state && reconcile(state, amount, now) },
     ])
-    if (changes.length > 0) await this.#storage.change(new Map(changes))
+    if (changes.length > 0) await this.#store(new Map(changes))
   }
 
   async close(): Promise<void> {
@@ -107,8 +127,8 @@ export class StoredAuthority implements QuotaAuthority {
   }
 
   async #change(renewals: readonly Renewal[]): Promise<void> {
-    await this.#storage.change(changesOf(renewals))
-    const unknown = renewals.filter(({ lease }) => lease === undefined)
+    const failed = await this.#store(changesOf(renewals))
+    const unknown = renewals.filter(({ lease, request }) => lease === undefined && !failed.has(request.counter.id))
     if (unknown.length === 0) return
     await Promise.all(
       unknown.map(async (renewal) => {
@@ -116,7 +136,50 @@ export class StoredAuthority implements QuotaAuthority {
         renewal.recorded = await this.#ledger(counter, boundsOf(counter.window as never, Date.now()).start)
       }),
     )
-    await this.#storage.change(changesOf(unknown))
+    await this.#store(changesOf(unknown))
+  }
+
+  /** Changes states in the storage; of one that it has lost, what this gateway remembers. */
+  async #store(changes: ReadonlyMap<string, CounterChange>): Promise<ReadonlyMap<string, unknown>> {
+    const states = new Map<string, CounterState>()
+    const remembering = Array.from(changes, ([id, { apply, lifetime }]): [string, CounterChange] => [
+      id,
+      {
+        lifetime,
+        apply: (stored, now) => {
+          const before = this.#recall(id, stored, now)
+          const after = apply(before, now)
+          if (after === undefined) return undefined
+          const state = { ...after, version: (before?.version ?? 0) + 1 }
+          states.set(id, state)
+          return state
+        },
+      },
+    ])
+    const failed = await this.#storage.change(new Map(remembering))
+    for (const id of changes.keys()) {
+      const state = states.get(id)
+      if (failed.has(id)) this.#noteFault(id, failed.get(id))
+      else {
+        this.#faulty.delete(id)
+        if (state !== undefined) this.#remembered.set(id, state)
+      }
+    }
+    return failed
+  }
+
+  #recall(id: string, stored: CounterState | undefined, now: number): CounterState | undefined {
+    const own = this.#remembered.get(id)
+    // Places are known to those who have them.
+    if (own === undefined || own.windowEnd <= now) return stored
+    if (stored === undefined) return own
+    return (stored.version ?? 0) < own.version! ? merge(stored, own) : stored
+  }
+
+  #noteFault(id: string, error: unknown): void {
+    if (this.#faulty.has(id) || this.#faulty.size >= MAX_FAULTS) return
+    this.#faulty.add(id)
+    this.#onFault(id, error)
   }
 }
 
@@ -170,7 +233,7 @@ export class MemoryStorage implements CounterStorage {
     this.#clock = clock
   }
 
-  async change(changes: ReadonlyMap<string, CounterChange>): Promise<void> {
+  async change(changes: ReadonlyMap<string, CounterChange>): Promise<ReadonlyMap<string, unknown>> {
     const now = this.#clock()
     for (const [id, { apply, lifetime }] of changes) {
       const known = this.#states.get(id)
@@ -179,6 +242,7 @@ export class MemoryStorage implements CounterStorage {
       if (known === undefined && this.#states.size >= this.#sweepAt) this.#sweep(now)
       this.#states.set(id, { state, expiresAt: now + lifetime })
     }
+    return new Map()
   }
 
   async close(): Promise<void> {}

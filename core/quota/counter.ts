@@ -59,7 +59,42 @@ export interface CounterState {
   readonly unclaimed?: number
   /** What was spent in the window at least, as the ledger says. */
   readonly least?: number
+  /** Increased by each change: a storage whose state has a lower one was set back. */
+  readonly version?: number
   readonly leases: Readonly<Record<string, HolderState>>
+}
+
+/** Reads the text of a state. Undefined if there is none, or if it cannot be read: it is lost. */
+export function parseState(text: string | null): CounterState | undefined {
+  try {
+    const state: unknown = JSON.parse(text ?? '')
+    return isState(state) ? state : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+
+const areNumbers = (object: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
+  names.every((name) => typeof object[name] === 'number')
+
+const isState = (value: unknown): value is CounterState =>
+  isObject(value) &&
+  areNumbers(value, ['windowEnd', 'used']) &&
+  isObject(value.leases) &&
+  Object.values(value.leases).every((lease) => isObject(lease) && areNumbers(lease, ['spent', 'held', 'expiresAt']))
+
+/**
+ * What is known of a counter that was set back, whose storage has `stored` and of which this gateway remembers `own`: of each holder what it
+ * told last.
+ */
+export function merge(stored: CounterState, own: CounterState): CounterState {
+  if (stored.windowEnd !== own.windowEnd) return own
+  const leases = { ...own.leases }
+  for (const [holder, lease] of Object.entries(stored.leases))
+    if (lease.expiresAt > (leases[holder]?.expiresAt ?? 0)) leases[holder] = lease
+  return { ...own, used: Math.max(stored.used, own.used), leases }
 }
 
 /** The lease of one holder. */

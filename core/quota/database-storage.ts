@@ -2,10 +2,13 @@ import { PostgresAdapter, sql, type Transaction } from 'kysely'
 import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
 import type { CounterChange, CounterStorage } from './authority.ts'
-import type { CounterState } from './counter.ts'
+import { type CounterState, parseState } from './counter.ts'
 
 /** How often rows of counters that have ended are removed, in milliseconds. */
 const SWEEP_MS = 60_000
+
+/** A change of many counters succeeds or fails as a whole. */
+const NONE: ReadonlyMap<string, unknown> = new Map()
 
 /** States in the database, which all gateways on it share. */
 export class DatabaseStorage implements CounterStorage {
@@ -19,7 +22,7 @@ export class DatabaseStorage implements CounterStorage {
     this.#sweep = setInterval(() => void this.#removeEnded(), SWEEP_MS).unref()
   }
 
-  change(changes: ReadonlyMap<string, CounterChange>): Promise<void> {
+  change(changes: ReadonlyMap<string, CounterChange>): Promise<ReadonlyMap<string, unknown>> {
     // Always in the same order: transactions that lock the same rows never wait for each other in a circle.
     const ids = [...changes.keys()].sort()
     return this.#store.db.transaction().execute(async (transaction) => {
@@ -30,7 +33,7 @@ export class DatabaseStorage implements CounterStorage {
         const state = apply(states.get(id), now)
         return state === undefined ? [] : [{ id, state: JSON.stringify(state), expires_at: now + lifetime }]
       })
-      if (rows.length === 0) return
+      if (rows.length === 0) return NONE
       await transaction
         .insertInto('quota_counters')
         .values(rows)
@@ -40,6 +43,7 @@ export class DatabaseStorage implements CounterStorage {
             .doUpdateSet(({ ref }) => ({ state: ref('excluded.state'), expires_at: ref('excluded.expires_at') })),
         )
         .execute()
+      return NONE
     })
   }
 
@@ -57,7 +61,7 @@ export class DatabaseStorage implements CounterStorage {
   }
 
   /** Reads the states, and lets no other transaction change them. On SQLite a transaction is exclusive. */
-  async #lock(transaction: Transaction<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, CounterState>> {
+  async #lock(transaction: Transaction<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, CounterState | undefined>> {
     if (this.#isPostgres)
       await transaction
         .insertInto('quota_counters')
@@ -66,7 +70,7 @@ export class DatabaseStorage implements CounterStorage {
         .execute()
     const query = transaction.selectFrom('quota_counters').selectAll().where('id', 'in', ids).orderBy('id')
     const rows = await (this.#isPostgres ? query.forUpdate() : query).execute()
-    return new Map(rows.flatMap(({ id, state }) => (state === '' ? [] : [[id, JSON.parse(state)]])))
+    return new Map(rows.map(({ id, state }) => [id, parseState(state)]))
   }
 
   async #removeEnded(): Promise<void> {

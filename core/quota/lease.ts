@@ -46,6 +46,8 @@ export class HeldLease {
   window = 0
   /** The request to the authority that is under way. */
   asking: Promise<unknown> | undefined
+  /** Why the authority could not answer of this counter alone. It is asked again when others are told. */
+  outage: { readonly error: unknown } | undefined
   #counter: Counter
   /** Spent in the window. Places: in use. */
   #taken = 0
@@ -101,6 +103,7 @@ export class HeldLease {
 
   /** Whether it must be reported to the authority: so that it does not expire, or since the authority knows something else. */
   get mustBeTold(): boolean {
+    if (this.outage !== undefined) return true
     const { spent, reserved, held } = this.#known
     if (this.#isPlaces) return this.#taken + this.#free > 0 || held > 0
     return this.#free > 0 || held > 0 || spent !== this.#taken || reserved !== this.#reserved
@@ -206,6 +209,7 @@ export class HeldLease {
       this.#grantedAt = now
       this.#takenAtGrant = this.#taken
     }
+    this.outage = undefined
     this.#isAnswered = true
     this.#allotted = lease.spent + lease.held
     this.#remaining = lease.remaining

@@ -159,7 +159,8 @@ export class Leases {
   /** Resolves to false if there is not enough. */
   async #obtain(lease: HeldLease, charge: Charge): Promise<boolean> {
     const { amount } = charge
-    if (this.#outage !== undefined) return this.#obtainAlone(lease, charge, this.#outage.error)
+    const silent = this.#outage ?? lease.outage
+    if (silent !== undefined) return this.#obtainAlone(lease, charge, silent.error)
     if (lease.asking !== undefined) {
       await lease.asking
       return true
@@ -214,15 +215,21 @@ export class Leases {
       const now = this.#clock()
       this.#answeredAt = now
       for (const [index, lease] of leases.entries()) {
-        if (lease === this.#leases.get(WITNESS.id)) this.#counted = answers[index]!.holders
-        hasForgotten = lease.renewed(answers[index]!, now) || hasForgotten
+        const answer = answers[index]!
         this.#active.add(lease)
-        isGranted &&= answers[index]!.granted
+        if (answer === null) {
+          lease.outage = { error: new Error('the counter cannot be changed') }
+          continue
+        }
+        if (lease === this.#leases.get(WITNESS.id)) this.#counted = answer.holders
+        hasForgotten = lease.renewed(answer, now) || hasForgotten
+        isGranted &&= answer.granted
       }
       onAsked(undefined)
       this.#outage = undefined
       if (hasForgotten) this.#tellAll()
-      return isGranted ? 'granted' : 'refused'
+      const silent = leases.find(({ outage }) => outage !== undefined)
+      return silent?.outage ?? (isGranted ? 'granted' : 'refused')
     } catch (error) {
       onAsked(error)
       this.#outage = { error }

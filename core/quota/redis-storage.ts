@@ -1,62 +1,74 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createClient } from '@redis/client'
+import { withTimeout } from '../async/timeout.ts'
 import type { CounterChange, CounterStorage } from './authority.ts'
+import { parseState } from './counter.ts'
+import { RedisConnection, RedisError } from './redis-connection.ts'
 
-/** How long a reply may take, in milliseconds. */
-const REPLY_MS = 1000
-/** The longest pause before an attempt to connect again, in milliseconds. */
-const MAX_RECONNECT_MS = 1000
 /** How often a change is tried again, if another gateway has changed the same counter in the meantime. */
 const MAX_TRIES = 50
 /** The longest pause before that, in milliseconds. */
 const MAX_PAUSE_MS = 5
 
+/** How long the change of one counter may take, in milliseconds: one node of a cluster must not make the others late for their processes. */
+const CHANGE_MS = 800
+
 /** Of all keys of the gateway. */
 const PREFIX = 'umg:quota:'
 
+/** Sets `state` to the text of the key; to false if it has none. */
+const GET = `
+local state = redis.pcall('GET', KEYS[1])
+if type(state) == 'table' then
+  if not string.find(state.err, '^WRONGTYPE') then return state end
+  state = false
+end`
+
 /** The state and the time of the server, whose clock all gateways share. */
-const READ = `return {redis.call('GET', KEYS[1]), redis.call('TIME')}`
+const READ = `${GET}
+return {state, redis.call('TIME')}`
 
 /** Sets the state, unless another gateway has changed it. */
-const COMPARE_AND_SET = `
-local state = redis.call('GET', KEYS[1]) or ''
-if state ~= ARGV[1] then return 0 end
+const COMPARE_AND_SET = `${GET}
+if (state or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1`
 
 /**
- * States in Redis or Valkey. Each script uses one key, so that a cluster may have the counters on any of its nodes. `url`:
- * `redis://[user:password@]host:port/database`, `rediss:` with TLS. `onError`: told when the connection fails; it is made again.
+ * States in Redis or Valkey. Each script uses one key, so that a cluster may have the counters on any of its nodes. `url` and `onError`: as
+ * of a `RedisConnection`.
  */
 export class RedisStorage implements CounterStorage {
-  readonly #client: ReturnType<typeof createClient>
+  readonly #connection: RedisConnection
 
   constructor(url: string, onError: (error: Error) => void) {
-    this.#client = createClient({
-      url,
-      // A question that cannot be asked now is answered without Redis.
-      disableOfflineQueue: true,
-      commandOptions: { timeout: REPLY_MS },
-      socket: { connectTimeout: REPLY_MS, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_RECONNECT_MS) },
-    })
-    this.#client.on('error', onError)
-    // Resolves when it is connected; until then questions reject.
-    this.#client.connect().catch(() => undefined)
+    this.#connection = new RedisConnection(url, onError)
   }
 
-  async change(changes: ReadonlyMap<string, CounterChange>): Promise<void> {
-    await Promise.all(Array.from(changes, ([id, change]) => this.#changeOne(PREFIX + id, change)))
+  async change(changes: ReadonlyMap<string, CounterChange>): Promise<ReadonlyMap<string, unknown>> {
+    const failed = new Map<string, unknown>()
+    const changeOrNote = async ([id, change]: [string, CounterChange]): Promise<void> => {
+      try {
+        await withTimeout(CHANGE_MS, this.#changeOne(PREFIX + id, change))
+      } catch (error) {
+        failed.set(id, error)
+      }
+    }
+    await Promise.all(Array.from(changes, changeOrNote))
+    // A server that replies can be reached: its error is of this counter.
+    const unreachable = failed.values().find((error) => !(error instanceof RedisError))
+    if (failed.size === changes.size && unreachable !== undefined) throw unreachable
+    return failed
   }
 
   async close(): Promise<void> {
-    this.#client.destroy()
+    this.#connection.destroy()
   }
 
   async #changeOne(key: string, { apply, lifetime }: CounterChange): Promise<void> {
     for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
       const [before, [seconds, micros]] = await this.#run<[string | null, [string, string]]>(READ, key)
       const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
-      const state = apply(before === null ? undefined : JSON.parse(before), now)
+      const state = apply(parseState(before), now)
       if (state === undefined) return
       if ((await this.#run(COMPARE_AND_SET, key, before ?? '', JSON.stringify(state), String(lifetime))) === 1) return
       await delay(Math.random() * MAX_PAUSE_MS)
@@ -66,6 +78,6 @@ export class RedisStorage implements CounterStorage {
 
   /** Runs a Lua script on one key. */
   #run<Reply>(script: string, key: string, ...args: readonly string[]): Promise<Reply> {
-    return this.#client.sendCommand(['EVAL', script, '1', key, ...args])
+    return this.#connection.send(key, ['EVAL', script, '1', key, ...args]) as Promise<Reply>
   }
 }

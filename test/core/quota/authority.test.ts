@@ -58,7 +58,7 @@ onEachAuthority((open) => {
       'one',
       counters.map((counter) => first(counter, 1)),
     )
-    expect(leases.map(({ granted, remaining }) => [granted, remaining])).to.deep.equal([
+    expect(leases.map((lease) => [lease?.granted, lease?.remaining])).to.deep.equal([
       [true, 0],
       [true, 4],
       [false, 0],

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { Counter } from '../../../core/quota/counter.ts'
 import { AuthorityUnavailable, type Charge } from '../../../core/quota/leases.ts'
 import { one, places, requests, SharedAuthority, take, takeAll, takeAllKnown } from './shared-authority.ts'
 
@@ -112,6 +113,16 @@ describe('leases of several processes', () => {
     authority.restore()
     await takeAll(here, { ...one(requests(10)), amount: 4 })
     expect(await takeAll(there, one(requests(10)))).to.equal(0)
+  })
+
+  it('cost only their own limit if a counter cannot be changed', async () => {
+    const leases = authority.process()
+    const faulty: Counter = { ...requests(1000), id: 'faulty' }
+    authority.faulty = faulty.id
+    expect(await takeAllKnown(leases, one(faulty))).to.equal(50)
+    const error = await take(leases, one(faulty, 'refuse')).catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(AuthorityUnavailable)
+    expect(await takeAll(leases, one(requests(60), 'refuse'))).to.equal(60)
   })
 
   it('give back what is not used when a process ends', async () => {

@@ -17,6 +17,8 @@ export class SharedAuthority {
   isAway = false
   /** Answers come when this has resolved. */
   hanging: Promise<void> = Promise.resolve()
+  /** The id of a counter that cannot be changed. */
+  faulty: string | undefined
   asked = 0
   /** The most counters in one request. */
   mostAsked = 0
@@ -61,11 +63,17 @@ export class SharedAuthority {
   }
 
   #storage(): CounterStorage {
-    const change = async (changes: ReadonlyMap<string, CounterChange>): Promise<void> => {
+    const change = async (changes: ReadonlyMap<string, CounterChange>): Promise<ReadonlyMap<string, unknown>> => {
+      const failed = new Map<string, unknown>()
       for (const [id, { apply }] of changes) {
+        if (this.faulty === id) {
+          failed.set(id, new Error('faulty'))
+          continue
+        }
         const state = apply(this.#states.get(id), Date.now())
         if (state !== undefined) this.#states.set(id, state)
       }
+      return failed
     }
     return { change, close: async () => undefined }
   }
