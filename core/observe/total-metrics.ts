@@ -17,7 +17,7 @@ export interface MeasuredProcess {
 export class TotalMetrics {
   readonly #file: string
   readonly #running = new Map<string, MeasuredProcess>()
-  /** The last answer of each process, and what ended processes counted. */
+  /** The last answer of each process, and what ended processes counted. All of them are `exact`. */
   readonly #known: Map<string, MetricsState>
   /** Processes that have ended since the last scrape. */
   readonly #ended = new Set<string>()
@@ -27,7 +27,7 @@ export class TotalMetrics {
   /** `file`: its path; it need not exist. */
   constructor(file: string) {
     this.#file = file
-    this.#known = new Map(readStates(file).map(([id, state]) => [id, counted(state)]))
+    this.#known = new Map(readStates(file).map(([id, state]) => [id, exact(counted(state))]))
   }
 
   /** Adds a process that runs. Returns the function that notes its end. */
@@ -42,7 +42,7 @@ export class TotalMetrics {
   /** Asks all processes for their state, and keeps it. A process that does not answer counts with its last one. */
   async update(): Promise<void> {
     const asked = Array.from(this.#running.values(), async ({ id, state }) => {
-      const answer = await state()
+      const answer = exact(await state())
       if (this.#running.has(id)) this.#known.set(id, answer)
     })
     await Promise.allSettled(asked)
@@ -50,7 +50,7 @@ export class TotalMetrics {
 
   /** A process is about to end. `state`: its last one. */
   leaves(id: string, state: MetricsState): void {
-    if (this.#running.has(id)) this.#known.set(id, state)
+    if (this.#running.has(id)) this.#known.set(id, exact(state))
   }
 
   /** All metrics in Prometheus' text format 0.0.4. */
@@ -102,6 +102,32 @@ function counted({ declared, process }: MetricsState): MetricsState {
   return {
     declared: declared.filter(({ shape }) => shape.type !== 'gauge'),
     process: process.filter(({ type }) => String(type) !== 'gauge'),
+  }
+}
+
+/**
+ * The precision of what counters and histograms add up to, in their units: seconds, dollars. Sums of multiples of it below 2^29 are exact,
+ * in any order and grouping. Else a total would go back by rounding when an ended process is added to others, and Prometheus takes that for
+ * a reset.
+ */
+const PRECISION = 2 ** -24
+
+/** The highest multiple that is not above it: it never goes back while the number does not. */
+const rounded = (value: number): number => Math.floor(value / PRECISION) * PRECISION
+
+/** A state whose counters and histograms can be added up without rounding. */
+function exact({ declared, process }: MetricsState): MetricsState {
+  return {
+    declared: declared.map((metric) =>
+      metric.shape.type === 'gauge'
+        ? metric
+        : { ...metric, series: metric.series.map(([labels, numbers]) => [labels, numbers.map(rounded)] as const) },
+    ),
+    process: process.map((metric) =>
+      String(metric.type) === 'gauge'
+        ? metric
+        : { ...metric, values: metric.values.map((each) => ({ ...each, value: rounded(each.value) })) },
+    ),
   }
 }
 
