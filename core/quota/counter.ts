@@ -41,6 +41,10 @@ export interface Lease {
   readonly held: number
   /** What no process has spent or holds. */
   readonly remaining: number
+  /** Whether others hold unspent what was needed and not granted: it is asked back. */
+  readonly isAskedBack: boolean
+  /** Whether another process needs what this one holds and does not spend. */
+  readonly isWanted: boolean
   /** How many processes have told of the counter lately, this one included. */
   readonly holders: number
   /** Milliseconds since 1970; 0 for places. */
@@ -59,6 +63,8 @@ export interface CounterState {
   readonly unclaimed?: number
   /** What was spent in the window at least, as the ledger says. */
   readonly least?: number
+  /** A holder needs what others hold, until this time in milliseconds since 1970, and who. */
+  readonly wanted?: { readonly by: string; readonly until: number } | undefined
   /** Increased by each change: a storage whose state has a lower one was set back. */
   readonly version?: number
   readonly leases: Readonly<Record<string, HolderState>>
@@ -118,6 +124,11 @@ export const REMEMBERED_MS = 3_600_000
 /** A holder gets at most this part of what remains, divided by the number of holders: the others need some too. */
 const SHARE = 1 / 4
 
+/** What others hold is asked back for a need of more than this part of the limit: a smaller one waits until they have used it. */
+const LARGE = 1 / 4
+/** For how long it is asked back, in milliseconds: the others tell of their leases every two seconds. */
+const WANTED_MS = 3_000
+
 /** Who asks, and when. */
 export interface Grantee {
   readonly holder: string
@@ -150,8 +161,15 @@ export function grant(
   const isHeld = others.reduce((sum, [, lease]) => sum + lease.held, 0)
   const available = Math.max(0, counter.limit - Math.max(isSpent, current.least ?? 0) - isHeld)
   const granted = keep + need <= available
-  const holders = 1 + others.filter(([, { expiresAt }]) => expiresAt > now).length
-  const held = granted ? extended(request, keep, available, holders) : Math.min(keep, available)
+  const living = others.filter(([, { expiresAt }]) => expiresAt > now)
+  const holders = 1 + living.length
+  const isAskedBack =
+    !granted && need > counter.limit * LARGE && keep + need <= available + living.reduce((sum, [, lease]) => sum + lease.held, 0)
+  const known = current.wanted !== undefined && current.wanted.until > now ? current.wanted : undefined
+  const isWanted = known !== undefined && known.by !== holder
+  const wanted = isAskedBack ? { by: holder, until: now + WANTED_MS } : isWanted ? known : undefined
+  const { want } = request
+  const held = granted ? extended(need, isWanted ? need : want, keep, (available - keep) / holders) : Math.min(keep, available)
   const before = current.leases[holder]
   const reserved = isCurrent ? request.reserved : undefined
   const isSame = before !== undefined && settledOf(before) === spent - (reserved ?? 0)
@@ -168,6 +186,7 @@ export function grant(
     state: {
       ...current,
       used,
+      wanted,
       ...(claimed > 0 && { unclaimed: unclaimed - claimed }),
       leases: Object.fromEntries([...others, ...mine]),
     },
@@ -177,6 +196,8 @@ export function grant(
       spent,
       held,
       remaining: available - held,
+      isAskedBack,
+      isWanted,
       holders,
       windowEnd: current.windowEnd,
       resetMs: Math.max(0, current.windowEnd - now),
@@ -184,10 +205,9 @@ export function grant(
   }
 }
 
-/** What is granted where there is enough: what is needed, and of what is wanted a share, so that others need not be refused. */
-function extended({ need, want }: LeaseRequest, keep: number, available: number, holders: number): number {
-  const share = Math.floor(((available - keep) * SHARE) / holders)
-  return keep + Math.max(need, Math.min(want, share))
+/** What is granted where there is enough: what is needed, and of what is wanted a share of its part, so that others need not be refused. */
+function extended(need: number, want: number, keep: number, ownPart: number): number {
+  return keep + Math.max(need, Math.min(want, Math.floor(ownPart * SHARE)))
 }
 
 /** A holder that is silent for so long has reported all its calls, in milliseconds: the ledger says what it has spent. */

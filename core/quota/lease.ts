@@ -48,7 +48,10 @@ export class HeldLease {
   asking: Promise<unknown> | undefined
   /** Why the authority could not answer of this counter alone. It is asked again when others are told. */
   outage: { readonly error: unknown } | undefined
+  /** Whether the last need was refused, and others were asked to give back what they hold: enough for it. */
+  isAskedBack = false
   #counter: Counter
+  #isWanted = false
   /** Spent in the window. Places: in use. */
   #taken = 0
   /** The part of it that calls under way have reserved. */
@@ -99,6 +102,11 @@ export class HeldLease {
   isIdle(now: number): boolean {
     const unusedMs = now - this.#usedAt
     return this.#free > 0 && unusedMs > (this.#free >= this.#remaining ? IDLE_MS : LONG_IDLE_MS)
+  }
+
+  /** Whether another process needs what this one holds. */
+  get isWanted(): boolean {
+    return this.#isWanted && this.#free > 0
   }
 
   /** Whether it must be reported to the authority: so that it does not expire, or since the authority knows something else. */
@@ -153,12 +161,16 @@ export class HeldLease {
    * `unknown`: enough may be left, and nobody here knows it.
    */
   borrow(amount: number, now: number, silence: Silence): 'lent' | 'refused' | 'unknown' {
-    const missing = amount - this.#free
     if (this.#taken + amount <= this.#boundIn(silence, now)) {
-      this.#extend(missing, now)
+      this.#extend(amount - this.#free, now)
       return 'lent'
     }
-    return this.#isPlaces || (this.#isAnswered && missing > this.#remaining) ? 'refused' : 'unknown'
+    return this.#isPlaces || this.isSpent(amount) ? 'refused' : 'unknown'
+  }
+
+  /** Whether the last answer said that too little is left. */
+  isSpent(amount: number): boolean {
+    return this.#isAnswered && amount - this.#free > this.#remaining
   }
 
   /** Spends one, of a counter without a limit. */
@@ -210,6 +222,8 @@ export class HeldLease {
       this.#takenAtGrant = this.#taken
     }
     this.outage = undefined
+    this.isAskedBack = lease.isAskedBack
+    this.#isWanted = lease.isWanted
     this.#isAnswered = true
     this.#allotted = lease.spent + lease.held
     this.#remaining = lease.remaining

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { withTimeout } from '../async/timeout.ts'
 import type { QuotaAuthority } from './authority.ts'
 import { type Counter, type LeaseRequest, REMEMBERED_MS } from './counter.ts'
@@ -11,6 +12,8 @@ const TELL_MS = 2000
 const IDLE_CHECK_MS = 250
 /** How often all that was spent is reported to the authority, in milliseconds: it must not take this process for ended. */
 const TELL_ALL_MS = REMEMBERED_MS / 3
+/** How long a large call waits for what other processes hold and do not use, in milliseconds: they learn of it when they tell. */
+const ASKED_BACK_MS = TELL_MS + 2 * IDLE_CHECK_MS
 /** The most leases in one request. */
 const MAX_ASKED = 500
 /** Each process increases its own part of this counter all the time. An authority that has lost anything has lost some of that. */
@@ -166,11 +169,17 @@ export class Leases {
       return true
     }
     if (lease.isRefused(amount, this.#clock())) return false
-    const answer = await this.#askForMore(lease, amount)
+    let answer = await this.#askForMore(lease, amount)
+    for (let waited = 0; answer === 'refused' && lease.isAskedBack && waited < ASKED_BACK_MS; waited += IDLE_CHECK_MS) {
+      await delay(IDLE_CHECK_MS)
+      while (lease.asking !== undefined) await lease.asking
+      answer = await this.#askForMore(lease, amount)
+    }
     return typeof answer === 'string' ? answer === 'granted' : this.#obtainAlone(lease, charge, answer.error)
   }
 
   #obtainAlone(lease: HeldLease, { amount, onOutage }: Charge, cause: unknown): boolean {
+    if (onOutage === 'refuse' && lease.isSpent(amount)) return false
     const result = onOutage === 'refuse' ? 'unknown' : lease.borrow(amount, this.#clock(), this.#silence)
     if (result === 'unknown') throw new AuthorityUnavailable('the authority of the limit cannot be reached', { cause })
     return result === 'lent'
@@ -194,6 +203,8 @@ export class Leases {
     for (const lease of leases) lease.asking = asking
     const answer = await asking
     for (const lease of leases) lease.asking = undefined
+    const wanted = leases.filter(({ isWanted }) => isWanted)
+    if (wanted.length > 0) void this.#askOfMany(wanted, (lease) => lease.requestReturn(this.#clock()))
     return answer
   }
 

@@ -69,6 +69,24 @@ describe('leases over time', () => {
     expect(await take(there, { ...one(requests(1_000, DAY)), amount: 999 })).to.not.equal(undefined)
   })
 
+  it('that are not used are given back at once to a large call of another process', async () => {
+    const budget = requests(5_000, DAY)
+    await take(here, { ...one(budget), amount: 50 })
+    const large = take(there, { ...one(budget), amount: 4_800 })
+    await pass(3_000)
+    expect(await large).to.not.equal(undefined)
+    expect(await take(there, { ...one(budget), amount: 151 })).to.equal(undefined)
+    expect(await take(there, { ...one(budget), amount: 150 })).to.not.equal(undefined)
+  })
+
+  it('that are not used do not let a large call wait for what nobody holds', async () => {
+    await take(here, { ...one(requests(5_000, DAY)), amount: 50 })
+    await pass(SOON)
+    const asked = take(there, { ...one(requests(5_000, DAY)), amount: 4_951 })
+    for (let turn = 0; turn < 10; turn++) await setImmediate()
+    expect(await Promise.race([asked, setImmediate('waiting')])).to.equal(undefined)
+  })
+
   it('are given back although the first attempt did not arrive', async () => {
     await take(here, one(requests(1_000, DAY)))
     await pass(9_000)

@@ -68,7 +68,7 @@ describe('limits of a key', () => {
 
     beforeEach(async () => {
       redis = await startRedis()
-      const options = { redis: redis.url, routes: routesWith({ requests: '30/day', concurrent: 100 }) }
+      const options = { redis: redis.url, routes: routesWith({ requests: '400/day', concurrent: 100 }) }
       gateways = [await startTestGateway(options), await startTestGateway(options)]
       const [one, two] = gateways as [TestGateway, TestGateway]
       const { secret, key } = await createKey(one.store, { name: 'shared', kind: 'live' })
@@ -91,11 +91,11 @@ describe('limits of a key', () => {
       const [one, two] = gateways as [TestGateway, TestGateway]
       while ((await one.metric('umg_quota_questions_total', { result: 'answered' })) === 0) await statusOf(one, one.liveKey)
       let served = 0
-      for (let call = 0; call < 80 && served < 30; call++) {
+      for (let call = 0; call < 900 && served < 400; call++) {
         const gateway = call % 2 === 0 ? one : two
         if ((await statusOf(gateway, keys[call % 2]!)) === 200) served += 1
       }
-      expect(served).to.equal(30)
+      expect(served).to.equal(400)
       expect(await countOf([statusOf(one, keys[0]), statusOf(two, keys[1])])).to.deep.equal([0, 2])
     })
 
@@ -108,8 +108,8 @@ describe('limits of a key', () => {
       await redis.restart()
       await one.logged(({ msg }) => msg === 'the limits of all processes are shared again')
       let served = 0
-      for (let call = 0; call < 40; call++) if ((await statusOf(two, keys[1])) === 200) served += 1
-      expect(served).to.be.at.most(10)
+      for (let call = 0; call < 400; call++) if ((await statusOf(two, keys[1])) === 200) served += 1
+      expect(served).to.be.at.most(380)
     })
   })
 })

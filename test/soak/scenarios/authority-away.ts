@@ -14,7 +14,7 @@ const GATEWAYS = 2
 const PROXIES = 2
 const OUTAGE_MS = 30_000
 /** The limit that each outage is tested with, and the calls that were made of it before and during the outage. */
-const [LIMIT, BEFORE, MEANWHILE] = [400, 80, 40]
+const [LIMIT, BEFORE, MEANWHILE] = [800, 80, 15]
 /** All limits are right again by then. */
 const RIGHT_MS = 5_000
 /** The longest that a call may wait for an authority that is away. */
