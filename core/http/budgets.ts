@@ -3,6 +3,7 @@ import type { Unpriced } from '../prices/price.ts'
 import type { ModelLimits, PriceList } from '../prices/price-list.ts'
 import { formsOf } from '../protocol/call-forms.ts'
 import { type BudgetCounter, budgetCounters } from '../quota/budgets.ts'
+import { KeyShares } from '../quota/key-shares.ts'
 import type { Charge, Leases, Refusal, Taken } from '../quota/leases.ts'
 import { toGatewayError } from '../quota/limits.ts'
 import { boundsOf } from '../quota/window.ts'
@@ -54,6 +55,7 @@ type Result = Charged | GatewayError
 export class Budgets {
   readonly #leases: Pick<Leases, 'take' | 'view'>
   readonly #counting: Pick<Host, 'countTokens' | 'log'>
+  readonly #shares = new KeyShares()
 
   constructor(leases: Pick<Leases, 'take' | 'view'>, counting: Pick<Host, 'countTokens' | 'log'>) {
     this.#leases = leases
@@ -91,19 +93,27 @@ export class Budgets {
   #take(bill: Bill): Result | Promise<Result> {
     const { principal, settings } = bill.request
     const counters = budgetCounters(principal, settings.timeZone)
-    const left = Math.min(...counters.map((counter) => this.#leases.view(counter).remaining))
+    const leftOf = (counter: BudgetCounter): number => this.#leases.view(counter).remaining
+    const left = Math.min(...counters.map(leftOf))
     const cap = bill.isUncapped ? bill.capWithin(left) : 0
     const amount = bill.amountAt(cap)
     if (amount === 0) return undefined
     const charges = counters.map((counter) => ({ counter, amount, onOutage: settings.onOutage }))
+    const end = this.#shares.hold(counters, principal.firstKeyId ?? principal.keyId, amount, leftOf)
+    if (typeof end !== 'function') return refusal(bill.request, end.counter, { left: leftOf(end.counter), share: end.share, amount })
     const resultOf = (taken: Taken | Refusal): Result => {
       if (!('refused' in taken))
-        return chargeOf(taken, { charges, capFor: (candidate) => bill.capFor(candidate, cap), isSpeech: bill.isSpeech })
+        return chargeOf(taken, { charges, capFor: (candidate) => bill.capFor(candidate, cap), isSpeech: bill.isSpeech, end })
+      end()
       const counter = taken.refused.counter as BudgetCounter
-      return refusal(bill.request, counter, { left: this.#leases.view(counter).remaining, amount })
+      return refusal(bill.request, counter, { left: leftOf(counter), amount })
     }
     const taken = this.#leases.take(charges)
-    return taken instanceof Promise ? taken.then(resultOf, toGatewayError) : resultOf(taken)
+    if (!(taken instanceof Promise)) return resultOf(taken)
+    return taken.then(resultOf, (error: unknown) => {
+      end()
+      return toGatewayError(error)
+    })
   }
 }
 
@@ -230,12 +240,15 @@ interface ChargeParts extends Pick<BudgetCharge, 'capFor'> {
   readonly charges: readonly Charge[]
   /** Whether the answer is sound. */
   readonly isSpeech: boolean
+  /** Gives back what the call holds of the share of its key. */
+  end(): void
 }
 
-function chargeOf(taken: Taken, { charges, capFor, isSpeech }: ChargeParts): BudgetCharge {
+function chargeOf(taken: Taken, { charges, capFor, isSpeech, end }: ChargeParts): BudgetCharge {
   return {
     capFor,
     settle({ usage, cost, usageEstimated }) {
+      end()
       // The cost of usage that has no price after all is unknown, and so is that of speech without a report: the charge stays.
       if (usage !== undefined && (cost === undefined || (usageEstimated && isSpeech))) return
       for (const index of charges.keys()) taken.correct(index, cost?.nanoUsd ?? 0)
@@ -245,15 +258,22 @@ function chargeOf(taken: Taken, { charges, capFor, isSpeech }: ChargeParts): Bud
 
 interface Amounts {
   readonly left: number
+  /** What the calls under way of the key may hold together, if that is too little. */
+  readonly share?: number
   /** What the call may cost. */
   readonly amount: number
 }
 
-function refusal({ call }: BudgetedCall, { owner, limit, window }: BudgetCounter, { left, amount }: Amounts): GatewayError {
+function refusal(
+  { call }: BudgetedCall,
+  { owner, limit, window }: BudgetCounter,
+  { left, share, amount }: Amounts,
+): GatewayError {
   const budget: MoneyBudget = { nanoUsd: limit, per: window.unit }
   const renewsAt = new Date(boundsOf(window, Date.now()).end).toISOString()
   const detail =
     `You exceeded your current quota: of the budget of your ${owner.kind}, ${formatBudget(budget)}, ${formatUsd(left)} USD is left, ` +
+    (share === undefined ? '' : `of which the calls under way of one key may hold ${formatUsd(Math.floor(share))} USD, `) +
     `and this call to \`${call.model.id}\` may cost up to ${formatUsd(amount)} USD. The budget renews at ${renewsAt}. ` +
     'Until then, ask for a shorter answer, use a cheaper model, or ask the operator for a larger budget.'
   return new GatewayError('budget_exhausted', { values: { detail } })
