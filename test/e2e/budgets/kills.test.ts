@@ -69,7 +69,9 @@ describe('the ledger', () => {
     await priced?.close()
   })
 
-  const routes = () => ({ 'routes.yaml': stringify({ version: 1, ...priced.routes({ keys: [KEY] }), budgets: { onOutage: 'serve' } }) })
+  const routes = () => ({
+    'routes.yaml': stringify({ version: 1, ...priced.routes({ keys: [KEY] }), budgets: { onOutage: 'serve' } }),
+  })
 
   const call = (url: string, stream: boolean): Promise<Response> =>
     fetch(`${url}/v1/chat/completions`, {
