@@ -74,21 +74,21 @@ class GenerationBuilder {
     const common = { name, models, timeouts, testKeys, hostedTools }
     if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new ModelDiscovery([], this.#services.log) }
     const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
-    const { catalogue, client, ...created } = await this.#creator.createProvider(identity, entry)
+    const { catalogue, client, operations, ...created } = await this.#creator.createProvider(identity, entry)
     const state = this.#stateOf(name, created, entry)
     const { provider, credentials } = created
     const names = credentials?.all.map((each) => each.name) ?? [undefined]
     const secrets = new Map(names.map((each) => [each, secretOf(name, digests, each)]))
-    return { ...common, upstream: { name: plugin.name, provider, state, client, secrets }, catalogue }
+    return { ...common, upstream: { name: plugin.name, provider, operations, state, client, secrets }, catalogue }
   }
 
   /** Creates the sandbox that serves test keys, whether or not routes.yaml has one. */
   async createSandbox(): Promise<NamedProvider> {
     const plugin = await loadPlugin('sandbox', 'provider', process.cwd())
-    const { provider } = await this.#creator.createProvider({ plugin, place: TEST_KEYS, config: {} })
+    const { provider, operations } = await this.#creator.createProvider({ plugin, place: TEST_KEYS, config: {} })
     // Its failures are requested by clients, so that they must not open a breaker.
     const state = this.#stateOf(TEST_KEYS, { provider }, { breaker: false })
-    return { name: plugin.name, provider, state }
+    return { name: plugin.name, provider, operations, state }
   }
 
   #stateOf(namespace: string, created: CreatedProvider, protection: Protection): UpstreamState {

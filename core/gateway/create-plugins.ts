@@ -7,6 +7,7 @@ import { createHost, type HostServices } from '../plugins/host.ts'
 import { CreateFailure, type InstanceIdentity, InstanceLeases, type InstancePool } from '../plugins/instances.ts'
 import { type Credential, CredentialPool } from '../routing/credentials.ts'
 import { ModelDiscovery } from '../routing/discovery.ts'
+import { Operations } from '../routing/operation.ts'
 import { type ChainPlugin, InvalidConfig, type ProviderPlugin } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import { type Connector, UpstreamClient } from '../upstream/client.ts'
@@ -61,7 +62,7 @@ export class PluginCreator {
           const provider = await createWith(name, () => plugin.create(own as never, host))
           if (typeof provider?.request !== 'function')
             throw new Error('create() must return a provider: { request(call) { … } … }')
-          created.push({ name, provider })
+          created.push({ name, provider, operations: new Operations(provider) })
         }
       } catch (error) {
         await close()
@@ -70,6 +71,7 @@ export class PluginCreator {
       const providers = created.map(({ provider }) => provider)
       return {
         provider: providers[0]!,
+        operations: created[0]!.operations,
         credentials: credentials && new CredentialPool(created),
         catalogue: new ModelDiscovery(providers, host.log),
         client,

@@ -1,4 +1,5 @@
 import type { Provider } from '../sdk/api.ts'
+import type { Operations } from './operation.ts'
 
 /** One of several credentials of a namespace. */
 export interface Credential {
@@ -6,6 +7,7 @@ export interface Credential {
   readonly name: string
   /** The provider, created with it. */
   readonly provider: Provider
+  readonly operations: Operations
 }
 
 /** The state of one credential. */

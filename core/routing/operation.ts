@@ -16,29 +16,44 @@ import type {
 /** How a provider serves the calls of one endpoint. */
 export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error'>
 
-/** How a provider serves an endpoint with a model, by its upstream name; undefined if it does not. */
-export function operationOf(provider: Provider, endpoint: EndpointName, model: string): Operation | undefined {
-  if (endpoint === 'chat.completions') return provider
-  const operation = endpoint === 'models' ? undefined : provider.endpoints?.[endpoint]
-  if (operation === undefined || operation.serves?.(model) === false) return undefined
-  return OPERATIONS.get(operation) ?? adapted(operation, provider, endpoint)
+/** How one provider serves each endpoint. Made once for each provider: several may share an `EndpointOperation`. */
+export class Operations {
+  readonly #provider: Provider
+  readonly #adapted: ReadonlyMap<string, Adapted>
+
+  constructor(provider: Provider) {
+    this.#provider = provider
+    const entries = Object.entries(provider.endpoints ?? {})
+    this.#adapted = new Map(
+      entries.map(([endpoint, operation]) => [endpoint, { operation, adapted: adapted(operation, provider, endpoint) }]),
+    )
+  }
+
+  /** How the provider serves an endpoint with a model, by its upstream name; undefined if it does not. */
+  of(endpoint: EndpointName, model: string): Operation | undefined {
+    if (endpoint === 'chat.completions') return this.#provider
+    const found = this.#adapted.get(endpoint)
+    return found === undefined || found.operation.serves?.(model) === false ? undefined : found.adapted
+  }
 }
 
-/** Makes an operation with a translator of one that is only a function of the whole reply. */
-const OPERATIONS = new WeakMap<EndpointOperation, Operation>()
+interface Adapted {
+  /** As the provider has it. */
+  readonly operation: EndpointOperation
+  readonly adapted: Operation
+}
 
-function adapted(operation: EndpointOperation, provider: Provider, endpoint: EndpointName): Operation {
+/** An operation with a translator, of one that has only a function of the whole reply. */
+function adapted(operation: EndpointOperation, provider: Provider, endpoint: string): Operation {
   const { reply } = operation
   const hasMessages = endpoint === 'messages' || endpoint === 'messages.count_tokens'
   const error = operation.error ?? (provider.error && (hasMessages ? provider.error : atInput(provider.error)))
-  const made: Operation = {
+  return {
     parameters: operation.parameters,
     request: (call: Call, attempt: Attempt) => operation.request(call, attempt),
     ...(reply && { translator: (): Translator => wholeOnly((body, headers = {}) => reply.call(operation, body, headers)) }),
     ...(error && { error }),
   }
-  OPERATIONS.set(operation, made)
-  return made
 }
 
 /** The endpoint's format checks the shape. */

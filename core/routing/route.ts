@@ -2,6 +2,7 @@ import type { Timeouts } from '../config/config.ts'
 import type { RetryCause } from '../config/schema/retry-causes.ts'
 import type { Provider, Served } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
+import type { Operations } from './operation.ts'
 import type { TargetHealth } from './protection.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
@@ -11,6 +12,7 @@ export interface Target {
   readonly id: string
   readonly served: Served
   readonly provider: Provider
+  readonly operations: Operations
   readonly upstream: UpstreamState
   /** Sends its calls; absent: the client of all upstreams without settings of TLS. */
   readonly client?: UpstreamClient | undefined

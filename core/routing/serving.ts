@@ -5,7 +5,7 @@ import { profileOf } from '../protocol/fit-chat.ts'
 import { isKeptBy, type Keeper } from '../protocol/kept-ids.ts'
 import { type Call, type CapName, capOf, type Provider, takesCap } from '../sdk/api.ts'
 import type { Credential } from './credentials.ts'
-import { droppedParameters, type Operation, operationOf, parametersOf, tableFor, withDefaults } from './operation.ts'
+import { droppedParameters, type Operation, parametersOf, tableFor, withDefaults } from './operation.ts'
 import { type Candidate, candidatesOf, type Route, type Target } from './route.ts'
 
 /** How a candidate serves a call. */
@@ -52,14 +52,14 @@ export function servingOf(
   credential?: Credential,
 ): Serving | undefined {
   const { target } = candidate
-  const { provider } = credential ?? target
+  const { provider, operations } = credential ?? target
   const { model } = target.served
   if (terms.hostedTools.length > 0) checkHostedTools(target, terms)
   const cap = terms.capFor && capOfBudget(candidate, call, terms.capFor)
   const name = cap && capNameOf(provider, call, model)
   const defaults = name ? { ...candidate.defaults, [name]: cap } : candidate.defaults
   const forms = formsOf(call)
-  const own = operationOf(provider, call.endpoint, model) ?? standIn
+  const own = operations.of(call.endpoint, model) ?? standIn
   if (forms === undefined) {
     return own && { operation: own, call: defaults ? withDefaults(call, defaults) : call, dropped: NONE, forms: undefined, cap }
   }
@@ -142,7 +142,7 @@ export function checkReferences({ leads }: Route, call: Call): void {
   const param = protocol?.references?.unnamed.find((name) => client!.member(name) != null)
   if (param === undefined) return
   const targets = candidatesOf(leads).map(({ target }) => target)
-  const keepers = targets.filter(({ provider, served }) => operationOf(provider, call.endpoint, served.model) !== undefined)
+  const keepers = targets.filter(({ operations, served }) => operations.of(call.endpoint, served.model) !== undefined)
   if (new Set(keepers.map(({ served }) => served.namespace)).size < 2) return
   const names = keepers.map(({ id }) => id).join(' or ')
   const detail = ` It has several upstreams: name the one that keeps it, such as ${names}.`
@@ -155,7 +155,7 @@ export function profilesFor(candidates: Iterable<Candidate>, call: Call): Set<Pr
   const profiles = new Set<Profile>()
   for (const { target } of candidates) {
     const { model } = target.served
-    const hasEndpoint = operationOf(target.provider, call.endpoint, model) !== undefined
+    const hasEndpoint = target.operations.of(call.endpoint, model) !== undefined
     if (native === undefined || !hasEndpoint) profiles.add(profileOf(tableFor(target.provider, model), hasEndpoint))
   }
   return profiles

@@ -1,5 +1,6 @@
 import { RETRY_CAUSES } from '../../../core/config/schema/retry-causes.ts'
 import { memoryLimits } from '../../../core/quota/limits.ts'
+import { Operations } from '../../../core/routing/operation.ts'
 import type { Branch, Candidate, Choice, Route } from '../../../core/routing/route.ts'
 import { type StateOptions, UNNAMED, UpstreamState } from '../../../core/routing/upstream-state.ts'
 import type { ParameterTable, Provider } from '../../../core/sdk/api.ts'
@@ -35,7 +36,8 @@ export function candidate(id: string, options: CandidateOptions = {}): Candidate
     },
   }
   const served = { namespace, model, provider: 'test' }
-  const target = { id, served, provider, upstream, health: upstream.named(model || UNNAMED), passedThrough: false }
+  const operations = new Operations(provider)
+  const target = { id, served, provider, operations, upstream, health: upstream.named(model || UNNAMED), passedThrough: false }
   return { target, timeouts: TIMEOUTS, defaults, strict }
 }
 

@@ -1,4 +1,4 @@
-import { operationOf, tableFor } from '../../../routing/operation.ts'
+import { Operations, tableFor } from '../../../routing/operation.ts'
 import type { Asked } from '../../translator/run-translator.ts'
 import { CHAT_PARAMETERS, INNER_PARAMETERS, STRUCTURE } from '../chat-parameters.ts'
 import { ALL_PARAMETERS, CHAT_REQUESTS, ENDPOINT_REQUESTS } from '../client-requests.ts'
@@ -74,7 +74,7 @@ async function recordEndpoints({ subject, harness }: Suite, recorder: RequestRec
     }
   }
   for (const name of Object.keys(ENDPOINT_REQUESTS) as OtherEndpoint[]) {
-    const served = operationOf(harness.provider, name, subject.model) !== undefined
+    const served = new Operations(harness.provider).of(name, subject.model) !== undefined
     if (served && name !== 'embeddings') await recorder.endpoint(name, name)
   }
 }
