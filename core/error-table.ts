@@ -262,6 +262,14 @@ export const ERRORS = {
 
   // The upstream
   upstream_rejected: { status: 400, type: INVALID, code: null, fault: 'caller', message: '{detail}' },
+  upstream_size_refused: {
+    ...caller(
+      413,
+      'request_too_large',
+      'The upstream does not take a request of this size. Send a shorter prompt, or ask for fewer tokens (`max_tokens`).',
+    ),
+    retry: false,
+  },
   upstream_authentication_error: upstream(
     502,
     'upstream_authentication_error',

@@ -6,7 +6,7 @@ import type { Log } from '../observe/log.ts'
 import type { TotalMetrics } from '../observe/total-metrics.ts'
 import type { QuotaAuthority } from '../quota/authority.ts'
 import type { Counter, Lease, LeaseRequest } from '../quota/counter.ts'
-import type { TargetReport } from '../routing/upstream-state.ts'
+import { type TargetReport, worstOf } from '../routing/upstream-state.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
 import { Channel } from './channel.ts'
@@ -164,18 +164,3 @@ class PlacesInUse {
     )
   }
 }
-
-const BREAKERS: readonly TargetReport['breaker'][] = ['closed', 'half_open', 'open']
-
-/** One report of a target from those of all processes: its worst state, and the sum of its attempts. */
-function worstOf(reports: readonly TargetReport[]): TargetReport {
-  const worst = reports.reduce((one, other) => (severity(other) > severity(one) ? other : one))
-  const busy = reports.reduce((sum, report) => sum + report.busy, 0)
-  const credentials = worst.credentials.map(({ name }, index) => {
-    const cooldowns = reports.map((report) => report.credentials[index]?.cooldownMs ?? 0)
-    return { name, cooldownMs: Math.max(...cooldowns) }
-  })
-  return { ...worst, busy, latency: Math.max(...reports.map(({ latency }) => latency)), credentials }
-}
-
-const severity = ({ breaker, availableInMs }: TargetReport): number => BREAKERS.indexOf(breaker) * 1e9 + availableInMs

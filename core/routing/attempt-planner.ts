@@ -69,9 +69,13 @@ export class AttemptPlanner {
   readonly #ordered: readonly Candidate[]
   /** The same, those that are cooling down last. */
   readonly #candidates: readonly Candidate[]
+  /** How many of them are not cooling down. */
+  readonly #ready: number
   #at = 0
   #attempts = 0
   #pauses = 0
+  /** The one that was cooling down and is tried all the same: others would probably refuse the call too. */
+  #inVain: Candidate | undefined
   #ambiguous = false
   #over = false
   /** The attempt planned last. */
@@ -102,7 +106,9 @@ export class AttemptPlanner {
     this.#context = { account: selection.account, standIn, terms: selection.terms ?? NO_TERMS }
     const { key, random } = selection
     this.#ordered = 'target' in route.leads ? [route.leads] : inOrder(route.leads, { key, user: userOf(call), random })
-    this.#candidates = this.#ordered.length === 1 ? this.#ordered : coolestFirst(this.#ordered)
+    const { candidates, ready } = coolestFirst(this.#ordered, selection.account)
+    this.#candidates = candidates
+    this.#ready = ready
   }
 
   /**
@@ -119,9 +125,18 @@ export class AttemptPlanner {
   /** The error of the call if no attempt is left. */
   get error(): GatewayError {
     const error = this.#error ?? this.#refusal
-    if (error.row === 'upstream_rate_limited' && this.#retryAfter !== Number.POSITIVE_INFINITY)
-      error.headers = { ...error.headers, 'retry-after': String(this.#retryAfter) }
+    const retryAfter = Math.min(this.#retryAfter, this.#coolestAfter)
+    if (error.row === 'upstream_rate_limited' && retryAfter !== Number.POSITIVE_INFINITY)
+      error.headers = { ...error.headers, 'retry-after': String(retryAfter) }
     return this.#attempts > 1 ? error.forbidRetry() : error
+  }
+
+  /** Seconds until the first of the targets that were not tried since they cool down is ready. */
+  get #coolestAfter(): number {
+    if (this.#inVain === undefined) return Number.POSITIVE_INFINITY
+    const now = performance.now()
+    const waits = this.#candidates.slice(this.#at).map(({ target }) => target.health.cooledDownAt(this.#selection.account) - now)
+    return Math.max(1, Math.ceil(Math.min(...waits) / 1000))
   }
 
   /** The error of a call without any attempt. */
@@ -211,13 +226,17 @@ export class AttemptPlanner {
     const isAmbiguous = again === 'immediately'
     if (cause === undefined || !this.#route.retry.on.has(cause) || (isAmbiguous && this.#ambiguous)) this.#over = true
     this.#ambiguous ||= isAmbiguous
-    if (again !== undefined) this.#again.push({ candidate: last.candidate, cooldownMs })
+    if (again !== undefined && last.candidate !== this.#inVain) this.#again.push({ candidate: last.candidate, cooldownMs })
   }
 
   /** The same attempt with a credential that is ready and that the call has not tried. */
   #withAnotherCredential(last: PlannedAttempt): PlannedAttempt | undefined {
     if (keepingCredential(last.candidate, this.#call, this.#context) !== undefined) return undefined
-    const credential = last.candidate.target.upstream.credentials?.another(performance.now(), this.#tried)
+    const credential = last.candidate.target.upstream.credentials?.another(
+      performance.now(),
+      this.#tried,
+      this.#selection.account,
+    )
     const serving = credential && this.#fit(last.candidate, credential)
     if (serving === undefined) return undefined
     this.#tried = [...this.#tried, credential!]
@@ -225,9 +244,12 @@ export class AttemptPlanner {
   }
 
   #nextCandidate(now: number, until: number): PlannedAttempt | undefined {
-    while (this.#mayAttempt && this.#at < this.#candidates.length) {
+    while (this.#mayAttempt && this.#at < this.#candidates.length && this.#inVain === undefined) {
+      const isReady = this.#at < this.#ready
       const planned = this.#plan(this.#candidates[this.#at++]!, now)
-      if (planned !== undefined) return planned
+      if (planned === undefined) continue
+      if (!isReady) this.#inVain = planned.candidate
+      return planned
     }
     while (this.#mayAttempt && this.#again.length > 0) {
       const { candidate, cooldownMs } = this.#again.shift()!
@@ -260,15 +282,16 @@ export class AttemptPlanner {
   /** Undefined if the candidate is skipped. */
   #plan(candidate: Candidate, now: number, pauseMs = 0): PlannedAttempt | undefined {
     const { upstream, health } = candidate.target
+    const { account } = this.#selection
     const { maxBody: limit = Number.POSITIVE_INFINITY } = candidate.target.provider
     if (this.#call.size > limit) return this.#skipUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
     const keeping = keepingCredential(candidate, this.#call, this.#context)
-    const waitMs = keeping === undefined ? 0 : upstream.credentials!.cooldownOf(keeping, now + pauseMs)
+    const waitMs = keeping === undefined ? 0 : upstream.credentials!.cooldownOf(keeping, now + pauseMs, account)
     if (waitMs > 0) return this.#skipUnfit(candidate, coolingDown(waitMs))
-    const next = keeping ?? upstream.credentials?.next(now)
+    const next = keeping ?? upstream.credentials?.next(now, account)
     const serving = this.#fit(candidate, next)
     if (serving === undefined) return undefined
-    if (health.availability(now, this.#selection.account) === 'open') return this.#skipOpen(candidate)
+    if (health.availability(now, account) === 'open') return this.#skipOpen(candidate)
     if (!this.#affords(upstream, now)) return this.#skip(candidate, 'upstream_busy')
     this.#attempts++
     const credential = serving.operation === this.#context.standIn ? undefined : next
@@ -307,7 +330,7 @@ export class AttemptPlanner {
   }
 
   #skipOpen(candidate: Candidate): undefined {
-    this.#readyAt = Math.min(this.#readyAt, candidate.target.health.availableAt)
+    this.#readyAt = Math.min(this.#readyAt, candidate.target.health.probeAt)
     this.#skip(candidate, 'upstream_circuit_open')
   }
 

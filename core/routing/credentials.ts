@@ -1,4 +1,5 @@
 import type { Provider } from '../sdk/api.ts'
+import { Cooldown } from './cooldown.ts'
 import type { Operations } from './operation.ts'
 
 /** One of several credentials of a namespace. */
@@ -13,7 +14,7 @@ export interface Credential {
 /** The state of one credential. */
 export interface CredentialReport {
   readonly name: string
-  /** Milliseconds until its cooldown is over; 0 if it has none. */
+  /** Milliseconds until its cooldown is over for the account that waits longest; 0 if it has none. */
   readonly cooldownMs: number
 }
 
@@ -24,56 +25,61 @@ export interface CredentialReport {
 export class CredentialPool {
   /** In the order of routes.yaml. */
   readonly all: readonly Credential[]
-  /** When the cooldown of each is over. */
-  readonly #readyAt: number[]
+  readonly #cooldowns: ReadonlyMap<Credential, Cooldown>
   #turn = 0
 
   /** `credentials`: at least one. */
   constructor(credentials: readonly Credential[]) {
     this.all = credentials
-    this.#readyAt = credentials.map(() => 0)
+    this.#cooldowns = new Map(credentials.map((each) => [each, new Cooldown()]))
   }
 
-  /** The credential whose turn it is; if all are cooling down, the one that is ready first. */
-  next(now: number): Credential {
-    return this.#take((_, index) => this.#readyAt[index]! <= now) ?? this.#soonest
+  /** The credential whose turn it is for a call of an account; if all are cooling down, the one that is ready first. */
+  next(now: number, account: string): Credential {
+    return this.#take((each) => this.#readyAt(each, account) <= now) ?? this.#soonest(account)
   }
 
   /** The next one that is ready and is not among those that a call has tried; undefined if each was tried or cools down. */
-  another(now: number, tried: readonly Credential[]): Credential | undefined {
-    return this.#take((each, index) => this.#readyAt[index]! <= now && !tried.includes(each))
+  another(now: number, tried: readonly Credential[], account: string): Credential | undefined {
+    return this.#take((each) => this.#readyAt(each, account) <= now && !tried.includes(each))
   }
 
-  /** For `ms`, the credential is not used while another is ready. Returns the milliseconds until any is ready: 0 if one is. */
-  coolDown(credential: Credential, now: number, ms: number): number {
-    const index = this.all.indexOf(credential)
-    this.#readyAt[index] = Math.max(this.#readyAt[index]!, now + ms)
-    return Math.max(0, Math.min(...this.#readyAt) - now)
+  /**
+   * For `ms`, the credential is not used for an account, of `ANYONE`: for all, while another is ready. Returns the milliseconds until any is
+   * ready: 0 if one is.
+   */
+  coolDown(credential: Credential, now: number, ms: number, account: string): number {
+    this.#cooldowns.get(credential)!.begin(now + ms, account)
+    return Math.max(0, this.#readyAt(this.#soonest(account), account) - now)
   }
 
-  /** Milliseconds until the cooldown of a credential is over; 0 if it has none. */
-  cooldownOf(credential: Credential, now: number): number {
-    return Math.max(0, this.#readyAt[this.all.indexOf(credential)]! - now)
+  /** Milliseconds until the cooldown of a credential is over for an account; 0 if it has none. */
+  cooldownOf(credential: Credential, now: number, account: string): number {
+    return Math.max(0, this.#readyAt(credential, account) - now)
   }
 
   /** The state of each, in the order of routes.yaml. */
   report(now: number): readonly CredentialReport[] {
-    return this.all.map((each) => ({ name: each.name, cooldownMs: this.cooldownOf(each, now) }))
+    return this.all.map((each) => ({ name: each.name, cooldownMs: Math.max(0, this.#cooldowns.get(each)!.longest - now) }))
   }
 
-  #take(isUsable: (credential: Credential, index: number) => boolean): Credential | undefined {
+  #readyAt(credential: Credential, account: string): number {
+    return this.#cooldowns.get(credential)!.until(account)
+  }
+
+  #take(isUsable: (credential: Credential) => boolean): Credential | undefined {
     const count = this.all.length
     for (let step = 0; step < count; step++) {
       const index = (this.#turn + step) % count
       const credential = this.all[index]!
-      if (!isUsable(credential, index)) continue
+      if (!isUsable(credential)) continue
       this.#turn = (index + 1) % count
       return credential
     }
     return undefined
   }
 
-  get #soonest(): Credential {
-    return this.all[this.#readyAt.indexOf(Math.min(...this.#readyAt))]!
+  #soonest(account: string): Credential {
+    return this.all.reduce((one, other) => (this.#readyAt(other, account) < this.#readyAt(one, account) ? other : one))
   }
 }

@@ -12,6 +12,8 @@ import { timeoutError } from '../upstream/failures.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { StreamSink } from '../upstream/readers/stream-sink.ts'
 import { AttemptPlanner, isRenewable, type PlannedAttempt, type SelectionContext } from './attempt-planner.ts'
+import { ANYONE } from './cooldown.ts'
+import { NO_PROBES } from './health.ts'
 import { type LimitAnswer, type LimitReached, LimitShare } from './limit-share.ts'
 import type { Operation } from './operation.ts'
 import { policyFor } from './retry.ts'
@@ -70,7 +72,7 @@ export class Dispatch implements AttemptListener, Expiring {
   #attempt: UpstreamAttempt | undefined
   /** Of the limits of the planned attempt's namespace. */
   #share: LimitShare | undefined
-  #isProbe = false
+  #probes = NO_PROBES
   #pause: Pick<Pause, 'end'> | undefined
   #startedAt = 0
   #number = 0
@@ -139,7 +141,7 @@ export class Dispatch implements AttemptListener, Expiring {
     const { error, result, committed, tokens } = end
     const now = performance.now()
     target.upstream.limiter.release()
-    target.health.end(this.#isProbe)
+    target.health.end(this.#probes)
     this.#settleShare(attempt, tokens)
     if (result === 'unsupported_parameter') {
       this.#failed(error!, false)
@@ -252,7 +254,7 @@ export class Dispatch implements AttemptListener, Expiring {
       this.#plan()
       return
     }
-    this.#isProbe = target.health.begin(this.#account)
+    this.#probes = target.health.begin(this.#account)
     this.#startedAt = performance.now()
     const { format, client, timer } = this.#request
     const { stream, transforms } = this.#listener
@@ -314,17 +316,19 @@ export class Dispatch implements AttemptListener, Expiring {
   /** Records the result in the target's health. A disconnected client or an invalid request does not count against the target. */
   #recordHealth({ health, upstream }: Target, { result, error }: AttemptEnd, now: number): void {
     if (result === 'ok' || error?.fault === 'caller') {
-      health.succeeded(now, (this.#attempt!.heardAt ?? now) - this.#startedAt, this.#isProbe, this.#account)
+      health.succeeded(now, (this.#attempt!.heardAt ?? now) - this.#startedAt, this.#probes, this.#account)
       return
     }
     if (error === undefined) return
-    const { failed, cooldownMs, ofCredential } = policyFor(error)
-    if (failed) health.failed(now, this.#isProbe, this.#account)
+    const { failed, cooldownMs, forAll, ofCredential } = policyFor(error)
+    if (failed) health.failed(now, failed, this.#probes, this.#account)
     if (cooldownMs === undefined || isRenewable(this.#planned!, error)) return
     const { credential } = this.#planned!
     // Of several credentials only the refused one cools down, and the target while none is ready.
     const isOneOfSeveral = ofCredential && credential !== undefined
-    health.coolDown(now, isOneOfSeveral ? upstream.credentials!.coolDown(credential, now, cooldownMs) : cooldownMs)
+    const account = forAll ? ANYONE : this.#account
+    const ms = isOneOfSeveral ? upstream.credentials!.coolDown(credential, now, cooldownMs, account) : cooldownMs
+    health.coolDown(now, ms, account)
   }
 
   #end(error: GatewayError): void {

@@ -2,8 +2,8 @@ import type { Timeouts } from '../config/config.ts'
 import type { RetryCause } from '../config/schema/retry-causes.ts'
 import type { Provider, Served } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
+import type { TargetHealth } from './health.ts'
 import type { Operations } from './operation.ts'
-import type { TargetHealth } from './protection.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** One model at one upstream. */

@@ -17,13 +17,21 @@ export function inOrder(choice: Choice, hint: OrderHint): readonly Candidate[] {
   return walk(choice, hint).filter(({ target }) => !seen.has(target.id) && seen.add(target.id))
 }
 
-/** Candidates that are cooling down come last. The same list if there are none. */
-export function coolestFirst(ordered: readonly Candidate[]): readonly Candidate[] {
+/** Candidates, and those that are cooling down. */
+export interface Cooled {
+  /** In the order of attempts: those that are cooling down last. The same list as before if there are none. */
+  readonly candidates: readonly Candidate[]
+  /** How many are not cooling down. */
+  readonly ready: number
+}
+
+/** Puts the candidates last that are cooling down for calls of an account. */
+export function coolestFirst(ordered: readonly Candidate[], account: string): Cooled {
   const now = performance.now()
-  const isCoolingDown = ({ target }: Candidate): boolean => target.health.availability(now) === 'coolingDown'
-  return ordered.some(isCoolingDown)
-    ? [...ordered.filter((candidate) => !isCoolingDown(candidate)), ...ordered.filter(isCoolingDown)]
-    : ordered
+  const isReady = ({ target }: Candidate): boolean => target.health.availability(now, account) !== 'coolingDown'
+  if (ordered.every(isReady)) return { candidates: ordered, ready: ordered.length }
+  const ready = ordered.filter(isReady)
+  return { candidates: [...ready, ...ordered.filter((each) => !ready.includes(each))], ready: ready.length }
 }
 
 function walk(choice: Choice, hint: OrderHint): readonly Candidate[] {

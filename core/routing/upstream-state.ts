@@ -1,16 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import { BoundedMap } from '../async/bounded-map.ts'
 import type { LimitsConfig } from '../config/config.ts'
 import type { Provider } from '../sdk/api.ts'
+import { type BreakerState, CircuitBreaker } from './circuit-breaker.ts'
 import type { CredentialPool, CredentialReport } from './credentials.ts'
+import { type Availability, TargetHealth } from './health.ts'
 import { type LimitServices, NamespaceLimits } from './namespace-limits.ts'
-import {
-  type Availability,
-  type BreakerState,
-  ConcurrencyLimiter,
-  type ConcurrencyLimits,
-  RetryBudget,
-  TargetHealth,
-} from './protection.ts'
+import { ConcurrencyLimiter, type ConcurrencyLimits, RetryBudget } from './protection.ts'
 
 /** The protection of an upstream, as configured. */
 export interface Protection {
@@ -28,7 +24,7 @@ export interface CreatedProvider {
 
 /** Receives the targets in use, the changes of their breakers, and that they were skipped. */
 export interface TargetListener {
-  /** `model`: `*` for all models that routes.yaml does not name. */
+  /** `model`: `*` for the connections of all models that routes.yaml does not name. */
   known(namespace: string, model: string): void
   changed(namespace: string, model: string, state: BreakerState): void
   forgotten(namespace: string, model: string): void
@@ -36,8 +32,11 @@ export interface TargetListener {
   skipped(namespace: string, why: string): void
 }
 
-/** Models that routes.yaml does not name share one health, because clients choose their names: the number is unbounded. */
-export const UNNAMED = '*'
+/** The name of all models that routes.yaml does not name, in metrics and reports: clients choose the names, so their number is unbounded. */
+const UNNAMED = '*'
+
+/** The most of these models whose health is known, of one upstream. A further one replaces the oldest, whose next calls find it healthy. */
+const MAX_UNNAMED = 1000
 
 /** The state of one namespace's upstream: its limits, its retry budget, and the health of each of its models. */
 export class UpstreamState {
@@ -50,7 +49,10 @@ export class UpstreamState {
   readonly #namespace: string
   readonly #breaker: boolean
   readonly #listener: TargetListener
-  readonly #healths = new Map<string, TargetHealth>()
+  readonly #named = new Map<string, TargetHealth>()
+  readonly #unnamed = new BoundedMap<string, TargetHealth>(MAX_UNNAMED)
+  /** A connection fails for any model: all unnamed ones have one breaker for that, though a client may ask for each of them once only. */
+  readonly #connections: CircuitBreaker | undefined
   /** False for a table that is only checked: the listener does not receive its targets. */
   #announced = false
 
@@ -66,21 +68,31 @@ export class UpstreamState {
     this.#namespace = namespace
     this.#breaker = breaker
     this.#listener = listener
+    this.#connections = this.#breakerOf(UNNAMED)
   }
 
   /** The health of a model that routes.yaml names. */
   named(model: string): TargetHealth {
-    const known = this.#healths.get(model)
+    const known = this.#named.get(model)
     if (known !== undefined) return known
-    const health = new TargetHealth(this.#breaker, (state) => this.#listener.changed(this.#namespace, model, state))
-    this.#healths.set(model, health)
+    const health = new TargetHealth(this.#breakerOf(model))
+    this.#named.set(model, health)
     if (this.#announced) this.#listener.known(this.#namespace, model)
     return health
   }
 
-  /** The health of any model. */
+  /** The health of any model. What an unnamed one answers concerns no other: whoever calls it may have made up its name. */
   of(model: string): TargetHealth {
-    return this.#healths.get(model) ?? this.named(UNNAMED)
+    const known = this.#named.get(model) ?? this.#unnamed.get(model)
+    if (known !== undefined) return known
+    const health = new TargetHealth(this.#breaker ? new CircuitBreaker(() => undefined) : undefined, this.#connections)
+    if (this.#unnamed.size === 0 && this.#announced) this.#listener.known(this.#namespace, UNNAMED)
+    this.#unnamed.set(model, health)
+    return health
+  }
+
+  #breakerOf(model: string): CircuitBreaker | undefined {
+    return this.#breaker ? new CircuitBreaker((state) => this.#listener.changed(this.#namespace, model, state)) : undefined
   }
 
   /** A call skipped one of its models. */
@@ -91,18 +103,36 @@ export class UpstreamState {
   /** The table in use contains this upstream from now on. */
   announce(): void {
     this.#announced = true
-    for (const model of this.#healths.keys()) this.#listener.known(this.#namespace, model)
+    for (const model of this.#models) this.#listener.known(this.#namespace, model)
   }
 
   /** The table in use no longer contains this upstream. */
   forget(): void {
     this.#announced = false
-    for (const model of this.#healths.keys()) this.#listener.forgotten(this.#namespace, model)
+    for (const model of this.#models) this.#listener.forgotten(this.#namespace, model)
   }
 
-  /** By model. */
-  get healths(): ReadonlyMap<string, TargetHealth> {
-    return this.#healths
+  /** The state of its targets; of unnamed ones together that of the worst. `now`: monotonic milliseconds. */
+  report(now: number): readonly TargetReport[] {
+    const credentials = this.credentials?.report(now) ?? []
+    const reportOf = (model: string, health: TargetHealth): TargetReport => ({
+      namespace: this.#namespace,
+      model,
+      breaker: health.state(now),
+      availability: health.availabilityAtWorst(now),
+      availableInMs: Math.max(0, health.availableAt - now),
+      cooldownMs: Math.max(0, health.longestCooldown - now),
+      busy: health.busy,
+      latency: health.latency,
+      credentials,
+    })
+    const named = Array.from(this.#named, ([model, health]) => reportOf(model, health))
+    if (this.#unnamed.size === 0) return named
+    return [...named, worstOf(Array.from(this.#unnamed.values(), (health) => reportOf(UNNAMED, health)))]
+  }
+
+  get #models(): readonly string[] {
+    return [...this.#named.keys(), ...(this.#unnamed.size > 0 ? [UNNAMED] : [])]
   }
 }
 
@@ -124,7 +154,7 @@ export interface TargetReport {
   /** `*` for all models that routes.yaml does not name. */
   readonly model: string
   readonly breaker: BreakerState
-  /** For the account for which its breaker is open, if it is open for one alone. */
+  /** For the account that fares worst, and so are the milliseconds below. */
   readonly availability: Availability
   /** Milliseconds until it is available again; 0 if it is. */
   readonly availableInMs: number
@@ -170,18 +200,21 @@ export class UpstreamStates {
 
   /** The state of all targets. `now`: monotonic milliseconds. */
   report(now: number): readonly TargetReport[] {
-    return [...this.#inUse].flatMap(([namespace, state]) =>
-      Array.from(state.healths, ([model, health]) => ({
-        namespace,
-        model,
-        breaker: health.state(now),
-        availability: health.availabilityAtWorst(now),
-        availableInMs: Math.max(0, health.availableAt - now),
-        cooldownMs: Math.max(0, health.cooledDownAt - now),
-        busy: health.busy,
-        latency: health.latency,
-        credentials: state.credentials?.report(now) ?? [],
-      })),
-    )
+    return [...this.#inUse.values()].flatMap((state) => state.report(now))
   }
 }
+
+const BREAKERS: readonly BreakerState[] = ['closed', 'half_open', 'open']
+
+/** One report of several on the same target, or on targets of one name: the worst state, and the sum of the attempts. */
+export function worstOf(reports: readonly TargetReport[]): TargetReport {
+  const worst = reports.reduce((one, other) => (severity(other) > severity(one) ? other : one))
+  const busy = reports.reduce((sum, report) => sum + report.busy, 0)
+  const credentials = worst.credentials.map(({ name }, index) => {
+    const cooldowns = reports.map((report) => report.credentials[index]?.cooldownMs ?? 0)
+    return { name, cooldownMs: Math.max(...cooldowns) }
+  })
+  return { ...worst, busy, latency: Math.max(...reports.map(({ latency }) => latency)), credentials }
+}
+
+const severity = ({ breaker, availableInMs }: TargetReport): number => BREAKERS.indexOf(breaker) * 1e9 + availableInMs

@@ -6,6 +6,7 @@
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError, UpstreamFailure } from '../errors.ts'
 import { type Call, Secret, UpstreamError, type UpstreamRefusal, type UpstreamRequest } from '../sdk/api.ts'
+import { blameOf } from './blame.ts'
 
 const BY_STATUS: ReadonlyMap<number, ErrorName> = new Map([
   [400, 'upstream_rejected'],
@@ -59,6 +60,7 @@ export function refusalError(refusal: UpstreamRefusal, { asked, passedThrough, h
 
 function rowOf(refusal: UpstreamRefusal): ErrorName {
   if (refusal.status === 429 && refusal.code === 'insufficient_quota') return 'upstream_quota_exceeded'
+  if (blameOf(refusal) === 'request') return refusal.status === 403 ? 'upstream_rejected' : 'upstream_size_refused'
   if (refusal.status === 404 && refusal.code === 'unsupported_endpoint') return 'unsupported_endpoint'
   if (refusal.status < 400 || refusal.status > 599) return 'upstream_invalid_response'
   return BY_STATUS.get(refusal.status) ?? 'upstream_error'

@@ -1,5 +1,6 @@
 import type { RetryCause } from '../../../core/config/schema/retry-causes.ts'
 import { ModelDiscovery } from '../../../core/routing/discovery.ts'
+import { Operations } from '../../../core/routing/operation.ts'
 import { type Namespace, RoutingTable } from '../../../core/routing/table.ts'
 import { UpstreamState } from '../../../core/routing/upstream-state.ts'
 import type { LocalReply, ParameterTable, Provider, UpstreamRequest } from '../../../core/sdk/api.ts'
@@ -28,13 +29,15 @@ export function tableOf(each: Case, closed: string): RoutingTable {
   const namespaces = UPSTREAMS.map((name): [string, Namespace] => {
     const provider = providerOf(name, each, closed)
     const state = new UpstreamState(name, { breaker: true }, UNWATCHED)
-    const upstream = each.dormant.has(name) ? undefined : { name, provider, state }
+    const upstream = each.dormant.has(name) ? undefined : { name, provider, operations: new Operations(provider), state }
     const catalogue = new ModelDiscovery([], LOG)
     return [name, { name, upstream, models: undefined, timeouts: TIMEOUTS, testKeys: 'sandbox', catalogue }]
   })
+  const sandboxed = providerOf('one', each, closed)
   const sandbox = {
     name: 'sandbox',
-    provider: providerOf('one', each, closed),
+    provider: sandboxed,
+    operations: new Operations(sandboxed),
     state: new UpstreamState('sandbox', { breaker: false }, UNWATCHED),
   }
   return new RoutingTable({ namespaces: new Map(namespaces), curated: curatedOf(each).curated, aliases: new Map(), sandbox })

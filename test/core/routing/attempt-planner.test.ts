@@ -75,11 +75,11 @@ describe('the plan of the attempts of a call', () => {
 
   it('repeats another target if the breaker of the first has opened', () => {
     const [a, b] = three()
-    for (let i = 0; i < 4; i++) a!.target.health.failed(performance.now(), false)
+    for (let i = 0; i < 4; i++) a!.target.health.failed(performance.now(), 'reply')
     const itinerary = new AttemptPlanner(route([a!, b!]), fakeCall({}), { key: 'k', account: 'default', random: () => 0.5 })
     for (const { target } of [a!, b!]) {
       expect(itinerary.next(performance.now())?.candidate.target).to.equal(target)
-      target.health.failed(performance.now(), false)
+      target.health.failed(performance.now(), 'reply')
       itinerary.failed(failure('upstream_error'), false)
     }
     expect(itinerary.next(performance.now())).to.include({ candidate: b, pauseMs: 125 })
@@ -118,7 +118,7 @@ describe('the plan of the attempts of a call', () => {
 
   it('skips a target whose breaker is open', () => {
     const [a, b, c] = three()
-    for (let i = 0; i < 5; i++) a!.target.health.failed(performance.now(), false)
+    for (let i = 0; i < 5; i++) a!.target.health.failed(performance.now(), 'reply')
     expect(asked(travel(route([a!, b!, c!], { attempts: 2 }), [failure('upstream_error')]))).to.deep.equal(['b/1', 'c/1'])
   })
 
@@ -130,7 +130,7 @@ describe('the plan of the attempts of a call', () => {
 
   it('returns the time to wait if every breaker is open', () => {
     const only = candidate('a/1')
-    for (let i = 0; i < 5; i++) only.target.health.failed(performance.now(), false)
+    for (let i = 0; i < 5; i++) only.target.health.failed(performance.now(), 'reply')
     const itinerary = new AttemptPlanner(route([only]), fakeCall({}), { key: 'key_1', account: 'default', random: Math.random })
     expect(itinerary.next(performance.now())).to.equal(undefined)
     expect([itinerary.error.row, itinerary.error.headers['retry-after']]).to.deep.equal(['upstream_circuit_open', '1'])

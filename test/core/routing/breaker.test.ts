@@ -1,14 +1,16 @@
 import { expect } from 'chai'
-import { type BreakerState, TargetHealth } from '../../../core/routing/protection.ts'
+import { type BreakerState, CircuitBreaker } from '../../../core/routing/circuit-breaker.ts'
+import { TargetHealth } from '../../../core/routing/health.ts'
 
 /** A target's health, and the changes of its breaker so far. */
 function target(breaks = true): { health: TargetHealth; changes: BreakerState[] } {
   const changes: BreakerState[] = []
-  return { health: new TargetHealth(breaks, (state) => changes.push(state)), changes }
+  const breaker = new CircuitBreaker((state) => changes.push(state))
+  return { health: new TargetHealth(breaks ? breaker : undefined), changes }
 }
 
 function fail(health: TargetHealth, times: number, now: number, account?: string): void {
-  for (let i = 0; i < times; i++) health.failed(now, false, account)
+  for (let i = 0; i < times; i++) health.failed(now, 'reply', [], account)
 }
 
 describe('the health of a target', () => {
@@ -24,8 +26,8 @@ describe('the health of a target', () => {
   it('keeps the breaker closed while less than half of the attempts fail', () => {
     const { health } = target()
     for (let i = 0; i < 20; i++) {
-      health.succeeded(1000, 10, false)
-      if (i % 2 === 1) health.failed(1000, false)
+      health.succeeded(1000, 10)
+      if (i % 2 === 1) health.failed(1000, 'reply')
     }
     expect(health.availability(1000)).to.equal('available')
   })
@@ -60,9 +62,9 @@ describe('the health of a target', () => {
     for (let probe = 0; probe < 7; probe++) {
       waits.push(health.availableAt - now)
       now = health.availableAt
-      const isProbe = health.begin()
-      health.failed(now, isProbe)
-      health.end(isProbe)
+      const probes = health.begin()
+      health.failed(now, 'reply', probes)
+      health.end(probes)
     }
     expect(waits).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
   })
@@ -70,9 +72,9 @@ describe('the health of a target', () => {
   it('ignores attempts that were in progress when the breaker opened', () => {
     const { health, changes } = target()
     const early = Array.from({ length: 20 }, () => health.begin())
-    for (const isProbe of early.slice(0, 10)) {
-      health.end(isProbe)
-      health.failed(1000, isProbe)
+    for (const probes of early.slice(0, 10)) {
+      health.end(probes)
+      health.failed(1000, 'reply', probes)
     }
     expect(health.availableAt, 'as after one failure').to.equal(2000)
     const probe = health.begin()
@@ -98,8 +100,8 @@ describe('the health of a target', () => {
     fail(health, 9, 1000, 'mallory')
     expect(health.availability(1500, 'mallory')).to.equal('open')
     expect(health.availability(1500, 'ann')).to.equal('available')
-    expect(health.begin('ann'), 'no probe').to.equal(false)
-    health.succeeded(1600, 5, false, 'ann')
+    expect(health.begin('ann'), 'no probe').to.deep.equal([])
+    health.succeeded(1600, 5, [], 'ann')
     expect(health.availability(1700, 'mallory')).to.equal('open')
     const probe = health.begin('mallory')
     health.end(probe)
@@ -118,7 +120,7 @@ describe('the health of a target', () => {
 
   it('stays closed for others while most of their calls succeed', () => {
     const { health } = target()
-    for (let i = 0; i < 6; i++) health.succeeded(1000, 5, false, 'ann')
+    for (let i = 0; i < 6; i++) health.succeeded(1000, 5, [], 'ann')
     fail(health, 40, 1000, 'mallory')
     fail(health, 1, 1000, 'bob')
     expect(health.availability(1000, 'bob')).to.equal('available')
@@ -144,8 +146,8 @@ describe('the health of a target', () => {
     health.begin()
     health.end(health.begin())
     expect(health.busy).to.equal(1)
-    health.succeeded(1000, 100, false)
-    health.succeeded(1000, 200, false)
+    health.succeeded(1000, 100)
+    health.succeeded(1000, 200)
     expect(health.latency).to.equal(120)
   })
 })

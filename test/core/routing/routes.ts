@@ -2,7 +2,7 @@ import { RETRY_CAUSES } from '../../../core/config/schema/retry-causes.ts'
 import { memoryLimits } from '../../../core/quota/limits.ts'
 import { Operations } from '../../../core/routing/operation.ts'
 import type { Branch, Candidate, Choice, Route } from '../../../core/routing/route.ts'
-import { type StateOptions, UNNAMED, UpstreamState } from '../../../core/routing/upstream-state.ts'
+import { type StateOptions, UpstreamState } from '../../../core/routing/upstream-state.ts'
 import type { ParameterTable, Provider } from '../../../core/sdk/api.ts'
 
 /** States of upstreams that nobody watches. */
@@ -37,7 +37,7 @@ export function candidate(id: string, options: CandidateOptions = {}): Candidate
   }
   const served = { namespace, model, provider: 'test' }
   const operations = new Operations(provider)
-  const target = { id, served, provider, operations, upstream, health: upstream.named(model || UNNAMED), passedThrough: false }
+  const target = { id, served, provider, operations, upstream, health: upstream.named(model), passedThrough: false }
   return { target, timeouts: TIMEOUTS, defaults, strict }
 }
 

@@ -1,0 +1,109 @@
+import type { BreakerState, CircuitBreaker } from './circuit-breaker.ts'
+import { ANYONE, Cooldown } from './cooldown.ts'
+
+/** `available`: tried in order. `coolingDown`: tried after all available targets. `open`: its breaker is open, so it is not tried. */
+export type Availability = 'available' | 'coolingDown' | 'open'
+
+/** The breakers of which an attempt is the probe. */
+export type Probes = readonly CircuitBreaker[]
+
+/** Of an attempt that is no probe. */
+export const NO_PROBES: Probes = []
+
+/** What failed: the connection to the upstream, or its reply. */
+export type FailedPart = 'connection' | 'reply'
+
+/** How much the newest time counts in the average. */
+const SMOOTHING = 0.2
+
+/**
+ * The health of one target: its circuit breakers, a cooldown after refusals, its load and its latency. A failure that the client
+ * caused counts as a success, an aborted call as neither. Times are milliseconds of a monotonic clock.
+ */
+export class TargetHealth {
+  /** Running attempts. */
+  busy = 0
+  /** Time to the first byte of a reply, smoothed; 0 until the first reply. */
+  latency = 0
+  readonly #cooldown = new Cooldown()
+  readonly #replies: CircuitBreaker | undefined
+  readonly #connections: CircuitBreaker | undefined
+  readonly #breakers: readonly CircuitBreaker[]
+
+  /** `replies`: undefined for a target without a breaker. `connections`: one that it shares with others; absent: `replies` counts them too. */
+  constructor(replies: CircuitBreaker | undefined, connections?: CircuitBreaker) {
+    this.#replies = replies
+    this.#connections = connections
+    this.#breakers = [replies, connections].filter((breaker) => breaker !== undefined)
+  }
+
+  /** `account`: of the caller. */
+  availability(now: number, account = ANYONE): Availability {
+    for (const breaker of this.#breakers) if (breaker.stops(now, account)) return 'open'
+    return now < this.#cooldown.until(account) ? 'coolingDown' : 'available'
+  }
+
+  /** As `availability`, for the account that fares worst: where a breaker is open, or a cooldown lasts, for one alone, for that one. */
+  availabilityAtWorst(now: number): Availability {
+    if (this.#breakers.some((breaker) => breaker.stops(now, breaker.openFor ?? ANYONE))) return 'open'
+    return now < this.#cooldown.longest ? 'coolingDown' : 'available'
+  }
+
+  /** Of the breaker that is worst. */
+  state(now: number): BreakerState {
+    const states = this.#breakers.map((breaker) => breaker.state(now))
+    return states.find((state) => state === 'open') ?? states.find((state) => state === 'half_open') ?? 'closed'
+  }
+
+  /** When the cooldown of an account is over. */
+  cooledDownAt(account: string): number {
+    return this.#cooldown.until(account)
+  }
+
+  /** When the cooldown is over for the account that waits longest. */
+  get longestCooldown(): number {
+    return this.#cooldown.longest
+  }
+
+  /** When the breakers permit a probe. */
+  get probeAt(): number {
+    return Math.max(0, ...this.#breakers.map(({ probeAt }) => probeAt))
+  }
+
+  /** When the breakers permit a probe and the cooldown is over, for the account that fares worst. */
+  get availableAt(): number {
+    return Math.max(this.probeAt, this.#cooldown.longest)
+  }
+
+  /** Begins an attempt. Returns the breakers of which it is the probe, to be passed to `end`, `succeeded` and `failed`. */
+  begin(account = ANYONE): Probes {
+    this.busy++
+    let probes = NO_PROBES
+    for (const breaker of this.#breakers) if (breaker.begin(account)) probes = [...probes, breaker]
+    return probes
+  }
+
+  /** Ends an attempt. `succeeded` or `failed` follows, or neither if the target is not responsible for the result. */
+  end(probes: Probes): void {
+    this.busy--
+    for (const breaker of probes) breaker.endProbe()
+  }
+
+  /** The target replied correctly. `firstByteMs`: the time to its first byte. */
+  succeeded(now: number, firstByteMs: number, probes: Probes = NO_PROBES, account = ANYONE): void {
+    this.latency = this.latency === 0 ? firstByteMs : this.latency + SMOOTHING * (firstByteMs - this.latency)
+    for (const breaker of this.#breakers) breaker.succeeded(now, probes.includes(breaker), account)
+  }
+
+  /** The target failed. A reply that is wrong says that the connection is right; a connection that fails says nothing of replies. */
+  failed(now: number, part: FailedPart, probes: Probes = NO_PROBES, account = ANYONE): void {
+    const failing = part === 'connection' ? (this.#connections ?? this.#replies) : this.#replies
+    failing?.failed(now, probes.includes(failing), account)
+    if (part === 'reply') this.#connections?.succeeded(now, probes.includes(this.#connections), account)
+  }
+
+  /** For `ms`, the target is tried after all others, by calls of this account; of `ANYONE`: by all calls. */
+  coolDown(now: number, ms: number, account = ANYONE): void {
+    this.#cooldown.begin(now + ms, account)
+  }
+}
