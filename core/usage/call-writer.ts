@@ -3,8 +3,8 @@ import type { Store } from '../store/database.ts'
 import type { CallsTable, Schema, UsageTable } from '../store/schema.ts'
 import { firstRequestId } from '../text/ids.ts'
 import { MAX_NANO_USD } from '../text/money.ts'
+import { ChosenNames } from './chosen-names.ts'
 import { rollUp, TOTALS } from './rollup.ts'
-import { TagValues } from './tag-values.ts'
 
 /** Writes and removes calls and their totals. Throws what the database throws. */
 export interface CallWriter {
@@ -18,17 +18,17 @@ export interface CallWriter {
 export function createCallWriter({ db }: Pick<Store, 'db'>): CallWriter {
   const calls = inserterOf<CallsTable, { readonly id: string }>((rows) => insertCalls(db, rows).returning('id'))
   const usage = inserterOf<UsageTable, never>((rows) => addUsage(db, rows))
-  const tagValues = new TagValues()
+  const chosen = new ChosenNames()
   return {
     async write(all) {
       await db.transaction().execute(async (transaction) => {
         const ids = new Set((await calls(transaction, all)).map(({ id }) => id))
         const added = all.filter(({ id }) => ids.has(id))
-        await tagValues.prepare(transaction, added)
+        await chosen.prepare(transaction, added)
         // A commit whose reply was lost is retried: rows that it has written do not count again.
         await usage(
           transaction,
-          rollUp(added, (...value) => tagValues.nameOf(...value)),
+          rollUp(added, (...name) => chosen.nameIn(...name)),
         )
       })
     },

@@ -22,17 +22,17 @@ interface CallGroup {
   readonly totals: Totals
 }
 
-/** The name under which a tag's value counts at a time. */
-type NameTagValue = (at: number, tag: string, value: string) => string
+/** The name under which one that the client chose counts in a scope. */
+type NameIn = (scope: string, call: CallsTable, dimension: string, name: string) => string
 
 /**
  * The rows that calls add to the totals of their hours and days; lists of models are not counted. The rows are sorted, so that
  * gateways that write at the same time lock them in the same order and cannot deadlock.
  */
-export function rollUp(calls: readonly CallsTable[], nameTagValue: NameTagValue): UsageTable[] {
+export function rollUp(calls: readonly CallsTable[], nameIn: NameIn): UsageTable[] {
   const rows = new Map<string, RollupKey & Totals>()
   for (const { call, totals } of groupsOf(calls)) {
-    for (const key of keysOf(call, nameTagValue)) {
+    for (const key of keysOf(call, nameIn)) {
       const text = `${key.span}\0${key.at}\0${key.dimension}\0${key.scope}\0${key.name}`
       const row = rows.get(text)
       if (row === undefined) rows.set(text, { ...key, ...totals })
@@ -55,22 +55,26 @@ function groupsOf(calls: readonly CallsTable[]): Iterable<CallGroup> {
   return groups.values()
 }
 
-/** The tags of a call, with their values. */
-export const tagsOf = ({ tags }: CallsTable): [tag: string, value: string][] =>
-  tags === '{}' ? [] : Object.entries(JSON.parse(tags))
+/** The names of a call that its client may have chosen, by their dimensions: its model, and the values of its tags. */
+export const chosenNames = (call: CallsTable): { readonly dimension: string; readonly name: string }[] => [
+  { dimension: 'model', name: modelOf(call) },
+  ...tagsOf(call).map(([tag, name]) => ({ dimension: `tag:${tag}`, name })),
+]
+
+const tagsOf = ({ tags }: CallsTable): [tag: string, value: string][] => (tags === '{}' ? [] : Object.entries(JSON.parse(tags)))
 
 /**
  * A call counts in total, for its model, its price and each tag, both in its account and in all accounts; and for its key, in its
  * account.
  */
-function keysOf(call: CallsTable, nameTagValue: NameTagValue): RollupKey[] {
-  const tags = tagsOf(call)
+function keysOf(call: CallsTable, nameIn: NameIn): RollupKey[] {
+  const chosen = chosenNames(call)
   const account = call.account_id ?? ALL_ACCOUNTS
   const keys = [{ dimension: 'key', scope: account, name: call.key_id ?? '' }]
   for (const scope of new Set([ALL_ACCOUNTS, account])) {
-    keys.push({ dimension: ALL_CALLS, scope, name: '' }, { dimension: 'model', scope, name: modelOf(call) })
+    keys.push({ dimension: ALL_CALLS, scope, name: '' })
     if (call.price !== null) keys.push({ dimension: PRICES, scope, name: call.price })
-    for (const [tag, value] of tags) keys.push({ dimension: `tag:${tag}`, scope, name: nameTagValue(call.at, tag, value) })
+    for (const { dimension, name } of chosen) keys.push({ dimension, scope, name: nameIn(scope, call, dimension, name) })
   }
   return keys.flatMap((key): RollupKey[] => [
     { span: 'hour', at: stepStart(call.at, 'hour'), ...key },

@@ -120,6 +120,20 @@ onEachDatabase('the call writer', (create) => {
       expect((await calls()).at(-1)?.tags).to.equal('{"job":"job 1599"}')
     })
 
+    it('keeps those of other accounts', async () => {
+      await writer.write(tagged(0, 600))
+      await writer.write([{ ...callRowOf({ at: NOON, number: 600, tags: { job: 'ours' } }), account_id: 'acc_others' }])
+      expect((await totalsOfTag('day')).find(({ name }) => name === 'ours')?.requests).to.equal(1)
+    })
+
+    it('keeps those of 2,000 values of all accounts together', async () => {
+      for (let account = 0; account < 5; account++)
+        await writer.write(tagged(500 * account, 500).map((row) => ({ ...row, account_id: `acc_${account}` })))
+      const rows = await totalsOfTag('day')
+      expect(rows).to.have.length(2001)
+      expect(rows.find(({ name }) => name === 'other')?.requests).to.equal(500)
+    })
+
     it('does so across a restart', async () => {
       await writer.write(tagged(0, 500))
       await createCallWriter(store).write(tagged(499, 3))
@@ -128,6 +142,22 @@ onEachDatabase('the call writer', (create) => {
       expect(rows.find(({ name }) => name === 'job 499')?.requests).to.equal(1)
       expect(rows.find(({ name }) => name === 'other')?.requests).to.equal(2)
     })
+  })
+
+  it('keeps the totals of 500 models of an account a day: clients may make up their names', async () => {
+    await writer.write(
+      Array.from({ length: 600 }, (_, number) => ({ ...callRowOf({ at: NOON, number }), model: `vendor/made-up-${number}` })),
+    )
+    const rows = await store.read(
+      store.db
+        .selectFrom('usage')
+        .select(['name', 'requests'])
+        .where('dimension', '=', 'model')
+        .where('scope', '=', '')
+        .where('span', '=', 'day'),
+    )
+    expect(rows).to.have.length(501)
+    expect(rows.find(({ name }) => name === 'other')?.requests).to.equal(100)
   })
 
   describe('of costs', () => {

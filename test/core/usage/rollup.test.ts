@@ -6,8 +6,8 @@ import { type CallFields, callRowOf } from './outcome.ts'
 const NOON = Date.UTC(2026, 4, 17, 12, 30)
 const HOUR_MS = 3_600_000
 
-/** Few values: each tag value counts under its own name. */
-const ownName = (_at: number, _tag: string, value: string): string => value
+/** Few names: each counts as itself. */
+const ownName = (_scope: string, _call: object, _dimension: string, name: string): string => name
 
 const rolledUp = (...calls: CallFields[]): UsageTable[] =>
   rollUp(

@@ -134,6 +134,6 @@ function callsOf({ begin, count, random }: Day): CallsTable[] {
 
 async function insertDay(db: Kysely<Schema>, calls: readonly CallsTable[]): Promise<void> {
   for (let from = 0; from < calls.length; from += CHUNK) await insertCalls(db, calls.slice(from, from + CHUNK)).execute()
-  const sums = rollUp(calls, (_, __, value) => value)
+  const sums = rollUp(calls, (_, __, ___, name) => name)
   for (let from = 0; from < sums.length; from += CHUNK) await addUsage(db, sums.slice(from, from + CHUNK)).execute()
 }
