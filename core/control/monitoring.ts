@@ -19,26 +19,38 @@ export interface MonitoringServices {
   urls(): Urls
   /** The state of all targets. */
   targets(): Promise<readonly TargetReport[]>
-  /** False after SIGTERM: load balancers should stop sending calls. */
-  ready(): boolean
 }
 
-/** Creates the router of `/livez` and `/readyz`. `ready`: false after SIGTERM, so that load balancers stop sending calls. */
-export function healthRouter(ready: () => boolean): Router {
+/** Why load balancers should send calls elsewhere. */
+const REASONS = {
+  draining: 'The gateway was told to end. It serves the calls that it has.',
+  'keys lost':
+    'No key can be checked: the database, or the process that has it, did not answer for five minutes. Start it again.',
+} as const
+
+/** Why the gateway is not ready; undefined if it is. */
+export type Unready = () => keyof typeof REASONS | undefined
+
+/** Creates the router of `/livez` and `/readyz`. */
+export function healthRouter(unready: Unready): Router {
   const router = new Router({ strict: true, sensitive: true })
   router.get('/livez', (ctx) => {
     ctx.body = 'ok\n'
   })
   router.get('/readyz', (ctx, next) => {
-    ctx.status = ready() ? 200 : 503
-    ctx.body = ready() ? 'ready\n' : 'draining\n'
-    return 'verbose' in ctx.query ? next() : undefined
+    const reason = unready()
+    const isVerbose = 'verbose' in ctx.query
+    ctx.status = reason === undefined ? 200 : 503
+    ctx.body = `${reason ?? 'ready'}\n`
+    if (reason === undefined) return isVerbose ? next() : undefined
+    if (isVerbose) ctx.body += `[-] ${reason}: ${REASONS[reason]}\n`
+    return undefined
   })
   return router
 }
 
-/** Creates the router of `/readyz?verbose` and `/metrics`. Without a token, every client that can reach them is served. */
-export function monitoringRouter({ metrics, metricsToken, urls, targets, ready }: MonitoringServices): Router {
+/** Creates the router of `/readyz?verbose`, while the gateway is ready, and `/metrics`. Without a token, every client that can reach them is served. */
+export function monitoringRouter({ metrics, metricsToken, urls, targets }: MonitoringServices): Router {
   const addressOf = clientAddress([])
   const check = (request: IncomingMessage): void => {
     const { host = '', authorization = '' } = request.headers
@@ -48,8 +60,7 @@ export function monitoringRouter({ metrics, metricsToken, urls, targets, ready }
   const router = new Router({ strict: true, sensitive: true })
   router.get('/readyz', async (ctx) => {
     check(ctx.req)
-    ctx.status = ready() ? 200 : 503
-    ctx.body = `${ready() ? 'ready' : 'draining'}\n${(await targets()).map(targetLine).join('')}`
+    ctx.body = `ready\n${(await targets()).map(targetLine).join('')}`
   })
   router.get('/metrics', async (ctx) => {
     check(ctx.req)

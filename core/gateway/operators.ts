@@ -48,10 +48,9 @@ export function operatorPaths(options: OperatorOptions, parts: OperatedParts): r
     targets,
     metricsToken: options.metricsToken,
     urls,
-    ready: () => !services.lifecycle.draining,
   }
   const routers = [
-    healthRouter(monitoring.ready),
+    healthRouter(services.unready),
     monitoringRouter(monitoring),
     consoleRouter(),
     managementRouter(management),

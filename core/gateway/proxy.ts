@@ -68,7 +68,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const follower = opened.adopt(new Follower({ ...options, services, loadTimeout: services.times.load }), (each) => each.close())
   const live = await follower.live
 
-  const health = healthRouter(() => !services.lifecycle.draining).routes() as Middleware
+  const health = healthRouter(services.unready).routes() as Middleware
   const paths = {
     clients: [...crossOrigin(options.corsOrigins), apiRoutes({ ...services, live }).routes() as Middleware],
     operators: [health, forwardTo(folder.console)],

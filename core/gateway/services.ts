@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LinkedList } from '../async/event-loop.ts'
+import type { Unready } from '../control/monitoring.ts'
 import { Admission, type AdmissionLimits } from '../http/admission.ts'
 import type { AppServices } from '../http/app.ts'
 import { Budgets } from '../http/budgets.ts'
@@ -73,6 +74,7 @@ export interface Services extends LiveServices, AppServices, ExchangeServices {
   readonly upstreams: UpstreamClient
   readonly plugins: PluginMetrics
   readonly lifecycle: { draining: boolean }
+  readonly unready: Unready
   readonly times: ServingTimes
   /** Closes the services, which must not be in use. */
   close(): Promise<void>
@@ -99,6 +101,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
   })
   const limits = new LeasedLimits(leases)
   const namespaceLimits = new LimitMetrics(metrics)
+  const lifecycle = { draining: false }
   const states = new UpstreamStates({
     listener: new TargetMetrics(metrics, log),
     services: {
@@ -133,7 +136,8 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     writeStall: times.writeStall,
     journal: options.journal,
     tracer: options.tracing && new Tracer(options.tracing),
-    lifecycle: { draining: false },
+    lifecycle,
+    unready: () => (lifecycle.draining ? 'draining' : keys.available() ? undefined : 'keys lost'),
     async close() {
       admission.close()
       keys.close()

@@ -8,6 +8,9 @@ import { kindOf } from './format.ts'
 import { type AccountHolder, declaredHolder, type KeyHolder, principalOf } from './principal.ts'
 import type { KeySource } from './source.ts'
 
+/** The id of no account: to look it up shows whether the source answers. */
+const NOBODY = ''
+
 /** Resolves API keys to principals: a cache of the keys in use, in front of their source, and the keys and accounts of routes.yaml. */
 export class KeyDirectory {
   readonly #source: KeySource
@@ -19,17 +22,28 @@ export class KeyDirectory {
   #accounts: ReadonlyMap<string, DeclaredAccount> = new Map()
   /** All calls with a key share its principal. */
   #principals = new WeakMap<KeyHolder, Principal>()
+  /** Whether a key of the source was ever asked for: a gateway without such keys does not need it. */
+  #isUsed = false
+  /** Whether cached keys had to be given up, and none was looked up since. */
+  #isLost = false
+  #probe: Promise<unknown> | undefined
 
   constructor(source: KeySource) {
     this.#source = source
-    this.#holders = new LookUps((digest) => source.find(digest))
-    this.#owners = new LookUps((id) => source.findAccount(id))
+    const found = <Found>(looking: Promise<Found>): Promise<Found> =>
+      looking.then((result) => {
+        this.#isLost = false
+        return result
+      })
+    this.#holders = new LookUps((digest) => found(source.find(digest)))
+    this.#owners = new LookUps((id) => found(source.findAccount(id)))
     this.#stopWatching = source.watch({
       changed: (id) => {
         this.#holders.invalidate(({ key }) => key.keyId === id || key.account === id)
         this.#owners.invalidate((account) => account.id === id)
       },
       lost: () => {
+        this.#isLost = true
         this.#holders.clear()
         this.#owners.clear()
       },
@@ -50,9 +64,25 @@ export class KeyDirectory {
       if (kind === undefined || kind === 'admin') return undefined
       if (declared !== undefined) return this.#unlessExpired(await this.#declaredHolder(declared, kind))
     }
+    this.#isUsed = true
     const principal = this.#unlessExpired(await this.#holders.get(digest))
     if (principal !== undefined) this.#source.used(principal.keyId)
     return principal
+  }
+
+  /**
+   * False if no key can be checked: the source could not be reached for so long that cached keys had to be given up. Then each call of
+   * this tries once more, so that a later one is true. Keys of routes.yaml whose accounts are there too need no source.
+   */
+  available(): boolean {
+    if (!this.#isLost || !this.#isUsed) return true
+    this.#probe ??= this.#owners
+      .get(NOBODY)
+      .catch(() => undefined)
+      .finally(() => {
+        this.#probe = undefined
+      })
+    return [...this.#declared.values()].some(({ account }) => this.#accounts.has(account))
   }
 
   /** Replaces the declared keys and accounts: those of the routes.yaml in use. */

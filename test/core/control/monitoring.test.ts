@@ -120,11 +120,16 @@ describe('the monitoring endpoints', () => {
 
   it('report not ready, and still live, while the gateway drains', async () => {
     await start()
-    const draining = healthRouter(() => false)
+    const draining = healthRouter(() => 'draining')
     const server = createServer(new Koa().use(draining.routes()).callback())
     const url = await listen(server, { host: '127.0.0.1', port: 0 })
     const ready = await get('/readyz', undefined, url)
     expect([ready.status, await ready.text()]).to.deep.equal([503, 'draining\n'])
+    const verbose = await get('/readyz?verbose', undefined, url)
+    expect([verbose.status, await verbose.text()]).to.deep.equal([
+      503,
+      'draining\n[-] draining: The gateway was told to end. It serves the calls that it has.\n',
+    ])
     expect((await get('/livez', undefined, url)).status).to.equal(200)
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
