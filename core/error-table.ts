@@ -183,6 +183,13 @@ export const ERRORS = {
     fault: 'policy',
     message: 'Too many sign-in attempts. Try again in {seconds} seconds.',
   },
+  too_many_streams: {
+    status: 429,
+    type: 'requests',
+    code: 'too_many_streams',
+    fault: 'policy',
+    message: '{detail} Close one, or wait until one ends.',
+  },
   confirmation_required: {
     status: 403,
     type: INVALID,

@@ -2,6 +2,7 @@ import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { GatewayError } from '../errors.ts'
 import { authenticate, checkConfirmed, isStillAuthenticated } from './caller.ts'
+import { OpenStreams } from './open-streams.ts'
 import { API_BASE, type Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { type ClientAddress, checkOrigin, clientAddress } from './origin.ts'
@@ -25,8 +26,9 @@ export function managementRouter(
 ): Router {
   const router = new Router({ strict: true, sensitive: true, prefix })
   const addressOf = clientAddress(services.trustedProxies ?? [])
+  const streams = new OpenStreams()
   for (const operation of operations) {
-    const middleware = errorBoundary(operation, services, operationHandler(operation, services, addressOf))
+    const middleware = errorBoundary(operation, services, operationHandler(operation, services, { addressOf, streams }))
     router.register(operation.path.replace(/\{(\w+)\}/g, ':$1'), [operation.method], [middleware as never])
   }
   return router
@@ -56,7 +58,11 @@ function errorBoundary({ method, path }: Operation, { log, urls }: ManagementSer
 }
 
 /** Checks the origin, authenticates, authorizes and validates, in this order; then runs the operation and sends its result. */
-function operationHandler(operation: Operation, services: ManagementServices, addressOf: ClientAddress): Handler {
+function operationHandler(
+  operation: Operation,
+  services: ManagementServices,
+  { addressOf, streams }: { readonly addressOf: ClientAddress; readonly streams: OpenStreams },
+): Handler {
   const { method, path, access } = operation
   const readQuery = queryReader(operation.query)
   const readBody = bodyReader(operation.body)
@@ -77,6 +83,7 @@ function operationHandler(operation: Operation, services: ManagementServices, ad
       setHeader: (name: string, value: string) => ctx.append(name, value),
       signal: ctx.state.signal,
     }
+    if (operation.streams !== undefined) ctx.res.once('close', streams.open(caller?.id ?? address))
     const result = await operation.handle(context as never, services)
     sendResult(ctx, operation, result, {
       isStillAuthenticated: async () => caller === undefined || isStillAuthenticated(ctx, services, caller),

@@ -10,7 +10,10 @@ export interface UpstreamRefusal {
    */
   readonly code?: string
   readonly param?: string
-  /** The client sees it only if the request is at fault (400, 413, 422); core removes URLs, keys and ids. */
+  /**
+   * The client sees it only if the request is at fault (400, 413, 422, or 403 for a prompt that is not allowed); core removes URLs, keys and
+   * ids. Its words also say whether the credential or the request was refused.
+   */
   readonly message?: string
   /** Seconds. Absent: core reads `retry-after-ms` and `retry-after`. */
   readonly retryAfter?: number

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { until } from '../../support/poll.ts'
 import { type ApiClient, adminClient, memberClient } from './api-client.ts'
 
 /** Server-sent events of a reply, one at a time. */
@@ -91,6 +92,26 @@ describe('requests as they end', () => {
     leaving.abort()
     const next = await call()
     expect((await second.call()).id).to.equal(next)
+  })
+
+  it('are sent to ten streams of one user at once, and to others meanwhile', async () => {
+    const { api: member } = await memberClient(gateway, 'Us')
+    const leaving = new AbortController()
+    await open(member, leaving.signal)
+    for (let count = 0; count < 9; count++) await open(member)
+    for (const path of ['/requests/live', '/requests.csv']) {
+      const refused = await member.open(path)
+      expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([429, '1'])
+      const { error } = (await refused.json()) as { readonly error: { readonly code: string; readonly message: string } }
+      expect(error.code).to.equal('too_many_streams')
+      expect(error.message).to.match(/10 live views and exports .* Close one/)
+    }
+    await open(admin)
+    leaving.abort()
+    await until(async () => {
+      const reply = await member.open('/requests/live')
+      return reply.status === 200
+    })
   })
 
   it('do not delay the end of the gateway', async () => {
