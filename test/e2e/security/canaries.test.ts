@@ -31,6 +31,7 @@ const ELSEWHERE: readonly ErrorName[] = [
   'sign_in_refused',
   'wrong_password',
   'too_many_sign_in_attempts',
+  'too_many_streams',
   'admin_required',
   'confirmation_required',
   'previous_response_not_found',

@@ -23,6 +23,8 @@ export function repliesOf(dialect: Dialect, stream: boolean): ((request: Receive
       (status) => (request: ReceivedRequest) => json(dialect.error(status, quoted(request)), { status, headers: HEADERS }),
     ),
     (request) => json({ error: { message: quoted(request), ...exhausted } }, { status: 429 }),
+    (request) => json(dialect.error(429, `Request too large. ${quoted(request)}`), { status: 429 }),
+    (request) => json(dialect.error(403, `Your input was flagged. ${credential(request)}`), { status: 403 }),
     (request) => json(dialect.error(500, quoted(request))),
     (request) => reply([`<html>${quoted(request)}</html>`], { headers: { 'content-type': 'text/html' } }),
     (request) => reply([quoted(request)], { headers: { 'content-type': 'application/json' } }),
