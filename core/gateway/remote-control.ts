@@ -22,8 +22,11 @@ const MAX_WAITING = 10_000
 const RECONNECT_MS = 50
 /** How long a look-up waits, in milliseconds: longer than it takes to replace a control process that has ended. */
 const LOOK_UP_MS = 5_000
-/** Without control for so long, cached keys may no longer be used: revocations could not be seen. */
+/** Without control, or one that has its database, for so long, cached keys may no longer be used: revocations could not be seen. */
 const KEYS_LOST_MS = 5 * 60_000
+
+/** The id of no account: to look it up shows whether control has its database. */
+const NOBODY = ''
 
 /** The options of `RemoteControl`. */
 export interface RemoteControlOptions {
@@ -116,11 +119,12 @@ export class RemoteControl implements ControlPlane {
   }
 
   async #useUntilClosed(channel: Channel<ControlMessages>): Promise<void> {
-    clearTimeout(this.#lostTimer)
     this.#channel = channel
     // Changes may have been missed meanwhile.
     for (const { changed } of this.#watchers) changed()
     this.#connected.resolve(channel)
+    // Whether it has its database.
+    this.keys.findAccount(NOBODY).catch(() => undefined)
     if (this.#waiting.length > 0) this.#schedule()
     await new Promise<void>((resolve) => {
       if (channel.closed.aborted) resolve()
@@ -128,7 +132,8 @@ export class RemoteControl implements ControlPlane {
     })
     this.#channel = undefined
     this.#connected = Promise.withResolvers()
-    this.#lostTimer = setTimeout(() => {
+    this.#lostTimer ??= setTimeout(() => {
+      this.#lostTimer = undefined
       for (const { lost } of this.#watchers) lost()
     }, KEYS_LOST_MS).unref()
   }
@@ -142,7 +147,10 @@ export class RemoteControl implements ControlPlane {
     for (;;) {
       const channel = await this.#connected.promise
       try {
-        return (await ask(channel)) ?? undefined
+        const found = (await ask(channel)) ?? undefined
+        clearTimeout(this.#lostTimer)
+        this.#lostTimer = undefined
+        return found
       } catch (error) {
         if (!channel.closed.aborted) throw error
       }

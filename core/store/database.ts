@@ -17,23 +17,28 @@ export interface Store extends Backend {
 interface StoreOptions {
   /** False: SQLite runs in this thread, and blocks it. For a command, which serves no calls, and ends sooner without threads. */
   readonly threads?: boolean
+  /**
+   * True: a PostgreSQL server that cannot be reached is tried again, and until then each query fails. For a process that replaces one, and
+   * serves what needs no database meanwhile.
+   */
+  readonly later?: boolean
 }
 
 /**
  * Opens `sqlite:<path>` (relative to the working directory), `sqlite::memory:` or `postgres://…` and migrates its tables. A damaged
  * file is refused, never replaced. Throws `StoreError`; its message says what to do, and holds no password.
  */
-export async function openStore(url: string, { threads = true }: StoreOptions = {}): Promise<Store> {
-  return { ...(await open(url, threads)), events: new EventEmitter() }
+export async function openStore(url: string, { threads = true, later = false }: StoreOptions = {}): Promise<Store> {
+  return { ...(await open(url, { threads, later })), events: new EventEmitter() }
 }
 
-async function open(url: string, threads: boolean): Promise<Backend> {
+async function open(url: string, { threads, later }: Required<StoreOptions>): Promise<Backend> {
   const file = sqliteFileOf(url)
   if (file !== undefined) return openSqlite(file, { threads })
   if (/^postgres(?:ql)?:\/\/./.test(url)) {
     // Imported here: most gateways need no PostgreSQL driver.
     const { openPostgres } = await import('./postgres.ts')
-    return openPostgres(url)
+    return openPostgres(url, { later })
   }
   throw new StoreError(
     'The database URL must be `sqlite:<path of a file>`, `sqlite::memory:` or `postgres://<user>:<password>@<host>:<port>/<database>`.',

@@ -20,29 +20,88 @@ const CLOSE_MS = 3_000
 /** The type `bigint` in PostgreSQL's catalogue. */
 const INT8 = 20
 
-/** Opens a PostgreSQL database by its URL. Throws `StoreError`. */
-export async function openPostgres(url: string): Promise<Backend> {
+/**
+ * Opens a PostgreSQL database by its URL. Throws `StoreError`. `later`: not if it cannot be opened now: each query throws that until it can,
+ * which is tried again and again.
+ */
+export async function openPostgres(url: string, { later }: { readonly later: boolean }): Promise<Backend> {
   if (!URL.canParse(url))
     throw new StoreError(
       'The database URL is not a valid URL. Percent-encode special characters, such as those of a password, as %XX.',
     )
   const config = configOf(url)
-  try {
-    await migrateFirst(config)
-    const listener = await listenForChanges(config)
-    const db = connect({ ...config, query_timeout: QUERY_MS }, CONNECTIONS)
-    const readers = connect({ ...config, query_timeout: READ_MS, statement_timeout: READ_MS }, READERS)
-    return {
-      db,
-      read: async (query) => (await readers.executeQuery(query)).rows,
-      changed: listener.changed,
-      async close() {
-        const closing = Promise.all([listener.close(), db.destroy(), readers.destroy()])
-        await withTimeout(CLOSE_MS, closing).catch(() => undefined)
-      },
+  const opening = new Opening(config)
+  await opening.begin(later)
+  const db = connect({ ...config, query_timeout: QUERY_MS }, CONNECTIONS, () => opening.check())
+  const readers = connect({ ...config, query_timeout: READ_MS, statement_timeout: READ_MS }, READERS, () => opening.check())
+  return {
+    db,
+    read: async (query) => (await readers.executeQuery(query)).rows,
+    changed: () => opening.changed(),
+    async close() {
+      const closing = Promise.all([opening.close(), db.destroy(), readers.destroy()])
+      await withTimeout(CLOSE_MS, closing).catch(() => undefined)
+    },
+  }
+}
+
+/** The tables are migrated, and changes are listened to, before the first query. */
+class Opening {
+  readonly #config: ClientConfig
+  #listener: ChangeListener | undefined
+  /** Why there is none yet. */
+  #failure: StoreError | undefined
+  #missed = false
+  readonly #closing = new AbortController()
+  #retrying: Promise<void> | undefined
+
+  constructor(config: ClientConfig) {
+    this.#config = config
+  }
+
+  /** Throws `StoreError` while the database could not be opened. */
+  check(): ChangeListener {
+    if (this.#listener === undefined) throw this.#failure
+    return this.#listener
+  }
+
+  /** As of a `Backend`. Changes before the database was opened were missed. */
+  async changed(): Promise<boolean> {
+    const hasChanged = await this.check().changed()
+    const missed = this.#missed
+    this.#missed = false
+    return missed || hasChanged
+  }
+
+  async begin(later: boolean): Promise<void> {
+    await this.#try()
+    if (this.#listener !== undefined) return
+    if (!later) throw this.#failure
+    this.#missed = true
+    this.#retrying = this.#retry()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#retrying
+    await this.#listener?.close()
+  }
+
+  async #try(): Promise<void> {
+    try {
+      await migrateFirst(this.#config)
+      this.#listener = await listenForChanges(this.#config)
+    } catch (error) {
+      this.#failure = explain(error, this.#config)
     }
-  } catch (error) {
-    throw explain(error, config)
+  }
+
+  async #retry(): Promise<void> {
+    const { signal } = this.#closing
+    while (this.#listener === undefined && !signal.aborted) {
+      await setTimeout(RETRY_MS, undefined, { ref: false, signal }).catch(() => undefined)
+      if (!signal.aborted) await this.#try()
+    }
   }
 }
 
@@ -59,17 +118,26 @@ function configOf(text: string): ClientConfig {
   }
 }
 
-function connect(config: ClientConfig, max: number): Backend['db'] {
+/** `check` throws while no query may begin. */
+function connect(config: ClientConfig, max: number, check: () => unknown): Backend['db'] {
   const pool = new Pool({ ...config, max })
   // A broken connection fails its query, and the next query opens another. Without listeners the error would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  return new Kysely({ dialect: new PostgresDialect({ pool }) })
+  const checked = {
+    async connect() {
+      check()
+      return pool.connect()
+    },
+    end: () => pool.end(),
+    options: pool.options,
+  }
+  return new Kysely({ dialect: new PostgresDialect({ pool: checked }) })
 }
 
 /** Without the deadlines of queries: a large table takes long. Of gateways that start together one migrates, the others wait. */
 async function migrateFirst(config: ClientConfig): Promise<void> {
-  const db = connect(config, 1)
+  const db = connect(config, 1, () => undefined)
   await migrate(db).finally(() => db.destroy())
 }
 

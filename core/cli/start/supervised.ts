@@ -54,7 +54,8 @@ async function control(assignment: Assignment, options: StartOptions, { io, log 
   const { databaseUrl, openStore } = await import('../../store/database.ts')
   const { createFirstAccess, formatWelcome } = await import('./first-start.ts')
   const { gatewayOptions } = await import('./start.ts')
-  const store = await openStore(databaseUrl(options))
+  // Proxies may serve already: they need its socket and their metrics, with the database or without.
+  const store = await openStore(databaseUrl(options), { later: assignment.isSuccessor })
   const folder = new RunFolder(assignment.folder)
   const starting = startControl({ ...gatewayOptions(store, log, options, io), ...assignment, folder })
   const running = await starting.catch(async (error: unknown) => {

@@ -5,6 +5,7 @@ import { openStore, type Store } from '../../../core/store/database.ts'
 import { storageError } from '../../../core/store/unavailable.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { onPostgres } from '../../support/databases.ts'
+import { until } from '../../support/poll.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
 import { KEY, refusal, storesIn } from './stores.ts'
 
@@ -87,6 +88,24 @@ onPostgres('a database server', (database) => {
       let changed = await lost()
       for (; changed === 'lost'; changed = await lost()) await setTimeout(10)
       expect([changed, await store.changed()]).to.deep.equal([true, false])
+    })
+
+    it('may be opened before the server can be reached: then it has its tables when the server is back', async () => {
+      const late = await startTcpProxy(await database())
+      late.disconnect()
+      const opened = await openStore(late.url, { later: true })
+      try {
+        const accounts = () => opened.db.selectFrom('accounts').select('id').execute()
+        const failure = await accounts().catch((error: unknown) => error)
+        expect(storageError(failure)?.row).to.equal('storage_unavailable')
+        expect(await opened.changed().catch(storageError)).to.include({ row: 'storage_unavailable' })
+        late.reconnect()
+        await until(async () => (await accounts().catch(() => [])).length === 1)
+        expect([await opened.changed(), await opened.changed()]).to.deep.equal([true, false])
+      } finally {
+        await opened.close()
+        await late.close()
+      }
     })
 
     it('is closed though the server does not answer', async () => {
