@@ -74,7 +74,7 @@ export class AttemptPlanner {
   #at = 0
   #attempts = 0
   #pauses = 0
-  /** The one that was cooling down and is tried all the same: others would probably refuse the call too. */
+  /** The one that was cooling down, was tried all the same, and refused again: others would probably refuse the call too. */
   #inVain: Candidate | undefined
   #ambiguous = false
   #over = false
@@ -219,14 +219,16 @@ export class AttemptPlanner {
     if (!isRepeat) this.#attempts--
   }
 
-  #applyPolicy({ cause, again, cooldownMs = 0, ofCredential }: FailurePolicy, last: PlannedAttempt): void {
+  #applyPolicy({ cause, again, cooldownMs, ofCredential }: FailurePolicy, last: PlannedAttempt): void {
     if (ofCredential) this.#repeat = this.#withAnotherCredential(last)
     if (this.#repeat !== undefined) return
+    if (cooldownMs !== undefined && this.#at > this.#ready) this.#inVain = last.candidate
     // The upstream may already have served the call: it is retried once only.
     const isAmbiguous = again === 'immediately'
     if (cause === undefined || !this.#route.retry.on.has(cause) || (isAmbiguous && this.#ambiguous)) this.#over = true
     this.#ambiguous ||= isAmbiguous
-    if (again !== undefined && last.candidate !== this.#inVain) this.#again.push({ candidate: last.candidate, cooldownMs })
+    if (again !== undefined && last.candidate !== this.#inVain)
+      this.#again.push({ candidate: last.candidate, cooldownMs: cooldownMs ?? 0 })
   }
 
   /** The same attempt with a credential that is ready and that the call has not tried. */
@@ -245,11 +247,8 @@ export class AttemptPlanner {
 
   #nextCandidate(now: number, until: number): PlannedAttempt | undefined {
     while (this.#mayAttempt && this.#at < this.#candidates.length && this.#inVain === undefined) {
-      const isReady = this.#at < this.#ready
       const planned = this.#plan(this.#candidates[this.#at++]!, now)
-      if (planned === undefined) continue
-      if (!isReady) this.#inVain = planned.candidate
-      return planned
+      if (planned !== undefined) return planned
     }
     while (this.#mayAttempt && this.#again.length > 0) {
       const { candidate, cooldownMs } = this.#again.shift()!
