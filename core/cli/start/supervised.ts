@@ -55,7 +55,7 @@ async function control(assignment: Assignment, options: StartOptions, { io, log 
   const { createFirstAccess, formatWelcome } = await import('./first-start.ts')
   const { gatewayOptions } = await import('./start.ts')
   // Proxies may serve already: they need its socket and their metrics, with the database or without.
-  const store = await openStore(databaseUrl(options), { later: assignment.isSuccessor })
+  const store = await openStore(databaseUrl(options), { later: assignment.predecessors > 0 })
   const folder = new RunFolder(assignment.folder)
   const starting = startControl({ ...gatewayOptions(store, log, options, io), ...assignment, folder })
   const running = await starting.catch(async (error: unknown) => {
