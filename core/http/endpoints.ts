@@ -13,6 +13,7 @@ import { candidatesOf } from '../routing/route.ts'
 import { checkReferences, profilesFor } from '../routing/serving.ts'
 import type { Call, EndpointName, Principal } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
+import type { ReplyThreads } from '../upstream/readers/whole.ts'
 import type { Budgets } from './budgets.ts'
 import type { Endpoint, Exchange } from './exchange.ts'
 
@@ -20,7 +21,7 @@ import type { Endpoint, Exchange } from './exchange.ts'
 export interface CallServices {
   readonly calls: CallMetrics
   readonly upstreams: UpstreamClient
-  readonly workers: CallWorkers & { countTokens(call: Call): Promise<number> }
+  readonly workers: CallWorkers & ReplyThreads & { countTokens(call: Call): Promise<number> }
   readonly plugins: PluginTimer
   readonly budgets: Budgets
 }
@@ -75,6 +76,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       format,
       ...(standIn && { standIn }),
       client,
+      threads: workers,
       timer,
       receivedAt: exchange.times.startedAt,
       selection: {

@@ -1,8 +1,8 @@
 import type { TranslatedCompletion, UpstreamRefusal, Usage } from '../sdk/api.ts'
 import { refusalOf } from '../sdk/refusals.ts'
 import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, WholeReply } from './format.ts'
-import { ScanError, scanObject } from './json.ts'
 import { normaliseCompletion } from './normalise.ts'
+import { parseUpstream, type ScannedReply } from './upstream-json.ts'
 import { readUsage } from './usage.ts'
 import { checkOf } from './validation.ts'
 
@@ -228,37 +228,11 @@ function hasContent(choice: LooseChoice): boolean {
   return Object.entries(choice.delta ?? {}).some(([key, value]) => key !== 'role' && value !== null && value !== '')
 }
 
-function parse(data: string): LooseChunk | undefined {
-  try {
-    return JSON.parse(Buffer.from(data, 'latin1').toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
+const parse = (data: string): LooseChunk | undefined => parseUpstream(Buffer.from(data, 'latin1')) as LooseChunk | undefined
 
-/** A reply up to this size (bytes) is parsed whole; of a larger one only the members read. */
-const WHOLE_BELOW = 16 * 1024
-
-function readWhole(bytes: Buffer): WholeReply | undefined {
-  try {
-    const reply = bytes.length <= WHOLE_BELOW ? JSON.parse(bytes.toString('utf8')) : readMembers(bytes)
-    if (reply.error != null) return { refusal: refusalOf(reply) }
-    const [first] = Array.isArray(reply.choices) ? reply.choices : []
-    return typeof first === 'object' && first !== null ? { usage: readUsage(reply.usage) } : undefined
-  } catch (error) {
-    // Reading a member of null throws a TypeError.
-    if (error instanceof ScanError || error instanceof SyntaxError || error instanceof TypeError) return undefined
-    throw error
-  }
-}
-
-/** The members read; of a long list of choices only whether it begins with an object. */
-function readMembers(bytes: Buffer): LooseChunk {
-  const members = scanObject(bytes).members.map(({ key, start, end }) => {
-    if (key === 'choices') return [key, /^\[\s*\{/.test(bytes.toString('latin1', start, start + 64)) ? [{}] : []]
-    return [key, key === 'error' || key === 'usage' ? JSON.parse(bytes.toString('utf8', start, end)) : undefined]
-  })
-  return Object.fromEntries(members)
+function readWhole(reply: ScannedReply): WholeReply | undefined {
+  if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
+  return reply.listsObjects('choices') ? { usage: readUsage(reply.get('usage')) } : undefined
 }
 
 /** `POST /v1/chat/completions` */

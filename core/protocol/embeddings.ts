@@ -1,6 +1,7 @@
 import { type Call, promptEstimate, type TranslatedEmbeddings, type Usage } from '../sdk/api.ts'
 import { refusalOf } from '../sdk/refusals.ts'
-import type { ModelEndpoint, WholeReply } from './format.ts'
+import { MEDIA_BYTES, type ModelEndpoint, type WholeReply } from './format.ts'
+import type { ScannedReply } from './upstream-json.ts'
 import { checkOf } from './validation.ts'
 
 /** `CreateEmbeddingRequest` of openai-openapi: only rules that hold for any provider. Providers limit the number of inputs. */
@@ -26,13 +27,12 @@ export const embeddings: ModelEndpoint = {
   name: 'embeddings',
   path: '/v1/embeddings',
   check: checkOf(schema),
-  reply: { endpoint: 'embeddings', whole, usage: usageOf, normalise, generates: false },
+  reply: { endpoint: 'embeddings', maxBytes: MEDIA_BYTES, outline, whole, usage: usageOf, normalise, generates: false },
 }
 
-function whole(bytes: Buffer): WholeReply | undefined {
-  const reply = parseReply(bytes)
-  if (reply?.error != null) return { refusal: refusalOf(reply) }
-  return Array.isArray(reply?.data) && reply.data.length > 0 ? { usage: usageOf(reply) } : undefined
+function whole(reply: ScannedReply): WholeReply | undefined {
+  if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
+  return reply.listsObjects('data') ? { usage: usageOf(reply.pick('usage')) } : undefined
 }
 
 /** Embeddings use prompt tokens only. */
@@ -60,37 +60,17 @@ function normalise(translated: object, call: Call): object {
   }
 }
 
-/** The members read of an embeddings reply. */
-interface ParsedReply {
-  readonly data?: unknown
-  readonly usage?: { readonly prompt_tokens?: unknown }
-  readonly error?: unknown
-}
+/** A reply up to this size, in bytes, is scanned as it is: the numbers of a longer one would take longer than all else. */
+const SHORT = 64 * 1024
 
-/** A reply up to this size (bytes) is parsed whole; the vectors of a larger one would block the event loop. */
-const WHOLE_BELOW = 64 * 1024
-
-/** Parses a reply, a large one with only its last vector. Undefined if no JSON object. */
-function parseReply(bytes: Buffer): ParsedReply | undefined {
-  return (bytes.length > WHOLE_BELOW ? parseLarge(bytes) : undefined) ?? parseObject(bytes.toString('utf8'))
-}
-
-/** Parses the bytes before the vectors plus those from the last vector on: native searches find both. */
-function parseLarge(bytes: Buffer): ParsedReply | undefined {
+/** The bytes before the vectors and those from the last vector on: native searches find both. */
+function outline(bytes: Buffer): Buffer | undefined {
+  if (bytes.length <= SHORT) return undefined
   const data = bytes.indexOf('"data"')
   const last = bytes.lastIndexOf('"embedding":')
-  if (data < 0 || last < data) return undefined
-  return parseObject(`${bytes.toString('utf8', 0, data)}"data":[{${bytes.toString('utf8', last)}`)
-}
-
-/** Undefined if not a JSON object. */
-function parseObject(text: string): ParsedReply | undefined {
-  try {
-    const value = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
+  const size = data + bytes.length - last
+  if (data < 0 || last < data || size > SHORT * 4) return undefined
+  return Buffer.concat([bytes.subarray(0, data), Buffer.from('"data":[{'), bytes.subarray(last)])
 }
 
 /** The vectors of a reply. Throws an Error if there are not as many as expected, or if one is not a list of numbers. */

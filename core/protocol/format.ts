@@ -1,6 +1,7 @@
 import type { Call, EndpointName, UpstreamRefusal, Usage } from '../sdk/api.ts'
 import type { ClientProtocol, ClientWire } from './client-protocol.ts'
 import type { Keeper } from './kept-ids.ts'
+import type { ScannedReply } from './upstream-json.ts'
 import type { RequestCheck } from './validation.ts'
 
 /** Kind of one event of a passed-through stream. */
@@ -44,6 +45,10 @@ export interface StreamedCall extends Pick<Call, 'choices' | 'includeUsage' | 's
 /** What the reply to a call is: a JSON object, a stream of events, or bytes that are passed on as they come: sound, or plain text. */
 export type ReplyKind = 'whole' | 'events' | 'bytes'
 
+/** The most bytes of a whole reply that is text, with a picture or a recording among it; and of one that is vectors, pictures or sound. */
+export const TEXT_BYTES = 16 << 20
+export const MEDIA_BYTES = 64 << 20
+
 /** The usage or error of a whole reply. */
 export interface WholeReply {
   readonly usage?: Usage
@@ -62,8 +67,12 @@ export interface ReplyFormat {
   kind?(call: Call): ReplyKind
   /** The content types of replies that are bytes. Others are read as JSON, which may be an error. */
   readonly bytes?: RegExp
-  /** Undefined if the bytes are not a reply of this endpoint. */
-  whole(bytes: Buffer): WholeReply | undefined
+  /** The most bytes of a whole reply, decoded. Absent: `TEXT_BYTES`. */
+  readonly maxBytes?: number
+  /** A short part of a long reply that has the same members, apart from the content. Absent: the reply itself is scanned. */
+  outline?(bytes: Buffer): Buffer | undefined
+  /** Undefined if it is not a reply of this endpoint. */
+  whole(reply: ScannedReply): WholeReply | undefined
   /** The same, for an upstream that keeps the reply to this call, so that later calls refer to it by its id. Absent: none is kept. */
   keptBy?(keeper: Keeper, call: Call): ReplyFormat
   /** True if clients also read an event's type. */

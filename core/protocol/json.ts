@@ -63,6 +63,7 @@ const CLOSE_ARRAY = 0x5d
 /** Scans a JSON object. Throws `ScanError`. */
 export function scanObject(bytes: Buffer): ScannedObject {
   parts = 0
+  values = Number.NEGATIVE_INFINITY
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
   const members: Member[] = []
@@ -79,6 +80,15 @@ export function scanObject(bytes: Buffer): ScannedObject {
   }
   if (skipSpace(bytes, at + 1) !== bytes.length) throw new ScanError('syntax')
   return { members, parts }
+}
+
+/**
+ * Scans JSON of any kind for its bounds: depth, objects and arrays, and at most `mostValues` elements and members. Throws `ScanError`.
+ */
+export function checkBounds(bytes: Buffer, mostValues: number): void {
+  parts = 0
+  values = -mostValues
+  if (skipSpace(bytes, skipValue(bytes, skipSpace(bytes, 0))) !== bytes.length) throw new ScanError('syntax')
 }
 
 function readMember(bytes: Buffer, at: number): Member {
@@ -112,6 +122,8 @@ function skipValue(bytes: Buffer, at: number): number {
 /** The closing byte of each open level, and the number of objects and arrays. Shared by all scans: they are synchronous. */
 const open = new Uint8Array(MAX_DEPTH + 1)
 let parts = 0
+/** Elements and members so far, counted from a negative number: none may be left above zero. */
+let values = 0
 
 /** Iterative: no depth can exhaust the stack. */
 function skipContainer(bytes: Buffer, start: number): number {
@@ -138,6 +150,7 @@ function skipContainer(bytes: Buffer, start: number): number {
       at = skipSpace(bytes, at + 1)
     }
     if (bytes[at] !== COMMA) throw new ScanError('syntax')
+    if (++values > 0) throw new ScanError('too_many_parts')
     at = skipSpace(bytes, at + 1)
     if (open[depth] === CLOSE_OBJECT) at = skipKey(bytes, at)
   }

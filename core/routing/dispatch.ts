@@ -11,6 +11,7 @@ import type { UpstreamClient } from '../upstream/client.ts'
 import { timeoutError } from '../upstream/failures.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { StreamSink } from '../upstream/readers/stream-sink.ts'
+import type { ReplyThreads } from '../upstream/readers/whole.ts'
 import { AttemptPlanner, isRenewable, type PlannedAttempt, type SelectionContext } from './attempt-planner.ts'
 import { ANYONE } from './cooldown.ts'
 import { NO_PROBES } from './health.ts'
@@ -29,6 +30,8 @@ export interface DispatchRequest {
   /** Serves the calls of an endpoint that a provider lacks. */
   readonly standIn?: Operation
   readonly client: UpstreamClient
+  /** Reads large replies. */
+  readonly threads: ReplyThreads
   readonly timer: PluginTimer
   /** When the client's request arrived, in monotonic milliseconds. */
   readonly receivedAt: number
@@ -256,7 +259,7 @@ export class Dispatch implements AttemptListener, Expiring {
     }
     this.#probes = target.health.begin(this.#account)
     this.#startedAt = performance.now()
-    const { format, client, timer } = this.#request
+    const { format, client, threads, timer } = this.#request
     const { stream, transforms } = this.#listener
     this.#attempt = new UpstreamAttempt({
       call,
@@ -273,6 +276,7 @@ export class Dispatch implements AttemptListener, Expiring {
       passedThrough: target.passedThrough ? call.model.id : undefined,
       hold,
       fresh,
+      threads,
       timer,
       listener: this,
     })

@@ -29,7 +29,7 @@ import { RefusalReader } from './readers/refusal.ts'
 import type { PausableSource, StreamSink } from './readers/stream-sink.ts'
 import { ChunkWriter, TranslatedReader } from './readers/translated.ts'
 import { VerbatimReader } from './readers/verbatim.ts'
-import { WholeReader } from './readers/whole.ts'
+import { type ReplyThreads, WholeReader } from './readers/whole.ts'
 
 /** One attempt: its target, how to read the reply, and the sink of a stream. */
 export interface AttemptOptions {
@@ -55,6 +55,8 @@ export interface AttemptOptions {
   readonly hold: boolean
   /** Use a new connection: the previous one was stale. */
   readonly fresh: boolean
+  /** For large replies. */
+  readonly threads: ReplyThreads
   readonly timer: PluginTimer
   readonly listener: AttemptListener
 }
@@ -226,7 +228,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
-    const { operation, call, format, replies, served, stream, transforms, hold } = this.#options
+    const { operation, call, format, replies, served, stream, transforms, hold, threads } = this.#options
     if (status !== 200) return new RefusalReader({ status, headers }, operation, served.provider)
     const own = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
     const translator = own ?? (replies && openaiTranslator())
@@ -241,7 +243,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     if (stream === undefined || isNone) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
       const encode = replies && ((completion: ChatCompletion) => replies.reply(completion))
-      return new WholeReader({ format, call, headers, translator, transforms, closeDelimited, encode })
+      return new WholeReader({ format, call, headers, translator, transforms, closeDelimited, threads, encode })
     }
     stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) return new VerbatimReader({ format, call, stream, transforms, hold })
@@ -275,12 +277,21 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   #finish(): void {
     this.#guarded(() => {
-      const reader = this.#reader!
-      reader.end()
-      if (!(reader instanceof WholeReader)) this.#end('ok')
-      else if (this.#options.stream === undefined) this.#end('ok', { body: reader.body })
-      else throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('NO_STREAM') })
+      const reading = this.#reader!.end()
+      if (reading === undefined) this.#ended()
+      else {
+        // The upstream has sent everything: it must not be blamed for the thread's time.
+        this.deadline = Number.POSITIVE_INFINITY
+        reading.then(() => this.#guarded(() => this.#ended())).catch((error: unknown) => this.#threw(error))
+      }
     })
+  }
+
+  #ended(): void {
+    const reader = this.#reader!
+    if (!(reader instanceof WholeReader)) this.#end('ok')
+    else if (this.#options.stream === undefined) this.#end('ok', { body: reader.body })
+    else throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('NO_STREAM') })
   }
 
   #guarded(work: () => void): void {
@@ -288,8 +299,12 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     try {
       work()
     } catch (error) {
-      this.fail(error instanceof UpstreamError ? this.#refused(error.refusal) : asGatewayError(error))
+      this.#threw(error)
     }
+  }
+
+  #threw(error: unknown): void {
+    this.fail(error instanceof UpstreamError ? this.#refused(error.refusal) : asGatewayError(error))
   }
 
   #refused(refusal: UpstreamRefusal): GatewayError {

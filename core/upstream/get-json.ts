@@ -2,6 +2,8 @@
 import type { Dispatcher } from 'undici'
 import api from 'undici/lib/api/index.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
+import { ScanError } from '../protocol/json.ts'
+import { MAX_VALUES, parseWithin } from '../protocol/upstream-json.ts'
 import { type Host, readRefusal, Secret, UpstreamError, type UpstreamHeaders } from '../sdk/api.ts'
 import { connectorWith } from './client.ts'
 import { clean, valuesSent } from './failures.ts'
@@ -43,7 +45,7 @@ async function get(
   }
   const bytes = await readAll(reply.body, MAX_DOCUMENT).catch(rethrow(url))
   if (bytes === undefined) throw new Error(`GET ${url}: more than ${MAX_DOCUMENT} bytes`)
-  return parse(url, bytes.toString('utf8'))
+  return parse(url, bytes)
 }
 
 /** Rethrows a transport error with its code, never its message. */
@@ -91,10 +93,11 @@ async function readAll(body: AsyncIterable<Buffer>, limit: number): Promise<Buff
   return Buffer.concat(pieces)
 }
 
-function parse(url: string, text: string): unknown {
+function parse(url: string, bytes: Buffer): unknown {
   try {
-    return JSON.parse(text)
-  } catch {
-    throw new Error(`GET ${url}: not JSON`)
+    return parseWithin(bytes, MAX_VALUES)
+  } catch (error) {
+    const isTooMuch = error instanceof ScanError && error.code !== 'syntax'
+    throw new Error(`GET ${url}: ${isTooMuch ? 'more than 50,000 objects and arrays, or 64 levels' : 'not JSON'}`)
   }
 }

@@ -5,7 +5,7 @@ import { ScanError } from '../protocol/json.ts'
 import type { ScannedBody } from '../protocol/large-call.ts'
 import type { Call, CallFunction } from '../sdk/api.ts'
 import type { Computation, Computed } from './compute.ts'
-import type { ScanResult } from './scan.ts'
+import type { ParsedReply, ScanResult } from './scan.ts'
 
 /** Threads for work that would block the event loop. Large bodies have threads of their own: other work does not wait for them. */
 export interface Workers {
@@ -13,6 +13,8 @@ export interface Workers {
   countTokens(call: Call): Promise<number>
   /** Scans a large JSON object. Takes the bytes over, and returns them without a copy. Throws `ScanError`. */
   scan(bytes: Buffer): Promise<ScannedBody>
+  /** Parses JSON of an upstream. Takes the bytes over. Throws `ScanError` for what is no JSON, or beyond its bounds. */
+  parse(bytes: Buffer): Promise<unknown>
   /** Calls a function of a large call, and throws what it throws. */
   compute<Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input): Promise<Result>
   /** Calls an exported function of a module; `input` and the result are cloned. */
@@ -50,6 +52,7 @@ const LARGE_BODIES = new URL('./large-bodies.ts', import.meta.url).href
 
 const COUNT_TOKENS = { filename: TOKENS, name: 'countPromptTokens' }
 const SCAN_BODY = { filename: SCAN, name: 'scanBody' }
+const PARSE_REPLY = { filename: SCAN, name: 'parseReply' }
 const COMPUTE_RESULT = { filename: COMPUTE, name: 'compute' }
 
 /** A module and its function, in Piscina's terms. */
@@ -109,6 +112,11 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
       const result = (await runLarge(() => bytesOnly(bytes), SCAN_BODY)) as ScanResult
       if ('error' in result) throw new ScanError(result.error)
       return { bytes: Buffer.from(result.bytes.buffer), scanned: result.scanned }
+    },
+    async parse(bytes) {
+      const result = (await runLarge(() => bytesOnly(bytes), PARSE_REPLY)) as ParsedReply
+      if ('error' in result) throw new ScanError(result.error)
+      return result.value
     },
     async compute<Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input) {
       const computed = (await runLarge(() => computationOf(call, fn, input), COMPUTE_RESULT)) as Computed<Result>

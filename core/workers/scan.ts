@@ -1,5 +1,6 @@
 import { ScanError, type ScanErrorCode, type ScannedObject, scanObject } from '../protocol/json.ts'
 import { mediaIn } from '../protocol/media.ts'
+import { parseWithin } from '../protocol/upstream-json.ts'
 import { moved } from './moved.ts'
 
 /** The result of a scan. An error loses its class between threads, so its code is returned. */
@@ -17,6 +18,23 @@ export function scanBody(bytes: Uint8Array<ArrayBuffer>): unknown {
     bytes.buffer.transfer(0)
     if (error instanceof ScanError) return { error: error.code } satisfies ScanResult
     throw error
+  }
+}
+
+/** A parsed reply, which is cloned to the event loop: that takes a fraction of the time of parsing it. */
+export type ParsedReply = { readonly value: unknown } | { readonly error: ScanErrorCode }
+
+/** Parses a large reply of an upstream, whose bounds are checked first. */
+export function parseReply(bytes: Uint8Array<ArrayBuffer>): ParsedReply {
+  try {
+    return { value: parseWithin(Buffer.from(bytes.buffer), Number.POSITIVE_INFINITY) }
+  } catch (error) {
+    if (error instanceof ScanError) return { error: error.code }
+    if (error instanceof SyntaxError) return { error: 'syntax' }
+    throw error
+  } finally {
+    // An idle thread collects no garbage: this frees the bytes now.
+    bytes.buffer.transfer(0)
   }
 }
 

@@ -1,3 +1,5 @@
+import { parseUpstreamObject } from '../upstream-json.ts'
+
 /** The start of a member whose text is base64: of a picture, or of sound. In text the quotes would be escaped. */
 const ENCODED = /"(?:b64_json|audio)"\s*:\s*"/g
 
@@ -9,12 +11,7 @@ const SMALL = 16 * 1024
  * is not a JSON object.
  */
 export function parseUnencoded(json: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(json.length > SMALL ? withoutEncoded(json) : json)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  return parseUpstreamObject(json.length > SMALL ? withoutEncoded(json) : json)
 }
 
 function withoutEncoded(json: string): string {

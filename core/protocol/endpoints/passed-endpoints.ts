@@ -1,10 +1,10 @@
 import { type Call, type EndpointName, promptsOf, type Usage } from '../../sdk/api.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import { chatReply } from '../chat-completions.ts'
-import type { ModelEndpoint, ReplyFormat, ReplyKind, WholeReply } from '../format.ts'
+import { MEDIA_BYTES, type ModelEndpoint, type ReplyFormat, type ReplyKind, type WholeReply } from '../format.ts'
+import type { ScannedReply } from '../upstream-json.ts'
 import { readUsage } from '../usage.ts'
 import { checkOf } from '../validation.ts'
-import { parseUnencoded } from './encoded-media.ts'
 import { MediaEventReader } from './event-reader.ts'
 
 /** How an endpoint replies, to clients and by its upstreams. */
@@ -20,6 +20,8 @@ interface Replies {
   usage(reply: object): Usage | undefined
   /** Completes a reply that a provider has translated. */
   normalise?(translated: object, call: Call): object
+  /** True if replies contain pictures or sound. */
+  readonly encodes?: true
   /** True if a model writes text: then a reply without usage is charged by its length. */
   readonly writes?: true
 }
@@ -57,6 +59,7 @@ const imageReplies: Replies = {
   member: 'data',
   lastEvent: '.completed',
   usage: (reply) => mediaUsage(reply, 'image_tokens'),
+  encodes: true,
 }
 
 /** Some upstreams take a `url` instead of a `file`. */
@@ -142,6 +145,7 @@ const ROWS: readonly PassedEndpoint[] = [
       bytes: /^(?:audio\/|application\/octet-stream\b)/,
       kind: (call) => (call.stream || call.member('stream_format') === 'sse' ? 'events' : 'bytes'),
       usage: (reply) => mediaUsage(reply, 'audio_tokens'),
+      encodes: true,
     },
   },
   {
@@ -170,24 +174,27 @@ function toEndpoint({ name, path, form, request, replies }: PassedEndpoint): Mod
   return { name, path, check: checkOf(schema), ...(form && { form }), reply }
 }
 
-function toFormat(endpoint: EndpointName, { member, lastEvent, bytes, kind, usage, normalise, writes }: Replies): ReplyFormat {
+function toFormat(
+  endpoint: EndpointName,
+  { member, lastEvent, bytes, kind, usage, normalise, writes, encodes }: Replies,
+): ReplyFormat {
   return {
     endpoint,
     ...(lastEvent !== undefined && { reader: () => new MediaEventReader(lastEvent, usage), typed: true, done: '' }),
     ...(bytes && { bytes }),
     ...(kind && { kind }),
-    whole: (body) => readWhole(body, member, usage),
+    ...(encodes && { maxBytes: MEDIA_BYTES }),
+    whole: (reply) => readWhole(reply, member, usage),
     usage,
     normalise: normalise ?? ((translated) => translated),
     generates: writes === true,
   }
 }
 
-function readWhole(body: Buffer, member: string | undefined, usageOf: Replies['usage']): WholeReply | undefined {
-  const reply = parseUnencoded(body.toString('utf8')) as Readonly<Record<string, unknown>> | undefined
-  if (reply?.error != null) return { refusal: refusalOf(reply) }
-  if (reply === undefined || member === undefined || reply[member] == null) return undefined
-  const usage = usageOf(reply)
+function readWhole(reply: ScannedReply, member: string | undefined, usageOf: Replies['usage']): WholeReply | undefined {
+  if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
+  if (member === undefined || !reply.has(member)) return undefined
+  const usage = usageOf(reply.pick('usage', 'meta'))
   return usage === undefined ? {} : { usage }
 }
 

@@ -1,11 +1,12 @@
 import type { EndpointName, UpstreamRefusal, Usage } from '../../sdk/api.ts'
-import { isRecord, parseRecord } from '../../sdk/json.ts'
+import { isRecord } from '../../sdk/json.ts'
 import { type MessagesUsage, usageOfMessages } from '../../sdk/messages-usage.ts'
 import { unsupportedParameter } from '../../sdk/parameters.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import type { CleanedBody } from '../client-protocol.ts'
 import type { EventKind, EventReader, ReplyFormat, WholeReply } from '../format.ts'
 import { readState, STATE_PREFIX } from '../state.ts'
+import { parseUpstreamObject, type ScannedReply } from '../upstream-json.ts'
 import { blocksOf } from './content.ts'
 import type { Block, MessageParam } from './wire.ts'
 
@@ -16,7 +17,8 @@ export const messagesReply: ReplyFormat = {
   typed: true,
   // The last event ends the stream; no marker follows.
   done: '',
-  whole: (bytes) => readWhole(bytes, ({ type, usage }) => (type === 'message' ? { usage: usageOf(usage) } : undefined)),
+  whole: (reply) =>
+    readWhole(reply, () => (reply.get('type') === 'message' ? { usage: usageOf(reply.get('usage')) } : undefined)),
   usage: (reply) => usageOf((reply as { readonly usage?: unknown }).usage),
   normalise: (translated) => translated,
   generates: true,
@@ -27,8 +29,7 @@ const NO_TOKENS: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens:
 /** The replies of an endpoint that counts tokens and uses none. */
 export const countReply = (endpoint: EndpointName): ReplyFormat => ({
   endpoint,
-  whole: (bytes) =>
-    readWhole(bytes, ({ input_tokens: count }) => (Number.isSafeInteger(count) ? { usage: NO_TOKENS } : undefined)),
+  whole: (reply) => readWhole(reply, () => (Number.isSafeInteger(reply.get('input_tokens')) ? { usage: NO_TOKENS } : undefined)),
   usage: () => NO_TOKENS,
   normalise: (translated) => translated,
   generates: false,
@@ -36,11 +37,8 @@ export const countReply = (endpoint: EndpointName): ReplyFormat => ({
 
 type Members = Readonly<Record<string, unknown>>
 
-function readWhole(bytes: Buffer, read: (reply: Members) => WholeReply | undefined): WholeReply | undefined {
-  const reply = parseRecord(bytes.toString('utf8'))
-  if (reply === undefined) return undefined
-  return reply.error == null ? read(reply) : { refusal: refusalOf(reply) }
-}
+const readWhole = (reply: ScannedReply, read: () => WholeReply | undefined): WholeReply | undefined =>
+  reply.has('error') ? { refusal: refusalOf(reply.pick('error')) } : read()
 
 /** Events before the first one with content. */
 const PRELUDE: ReadonlySet<string> = new Set(['message_start', 'ping'])
@@ -98,7 +96,7 @@ function typeOf(data: string, named: string): string | undefined {
 }
 
 /** Bytes as latin1, as the relay keeps them. */
-const parse = (data: string): Members | undefined => parseRecord(Buffer.from(data, 'latin1').toString('utf8'))
+const parse = (data: string): Members | undefined => parseUpstreamObject(Buffer.from(data, 'latin1'))
 
 const usageOf = (usage: unknown): Usage | undefined => (isRecord(usage) ? usageOfMessages(usage) : undefined)
 

@@ -6,6 +6,7 @@ import type { CleanedBody, KeptReferences } from '../client-protocol.ts'
 import type { EventKind, EventReader, ReplyFormat, WholeReply } from '../format.ts'
 import { isKeptBy, type Keeper, unsealed, withSealedIds } from '../kept-ids.ts'
 import { readState, STATE_PREFIX } from '../state.ts'
+import { parseUpstreamObject, type ScannedReply } from '../upstream-json.ts'
 import { readUsage } from '../usage.ts'
 
 interface Response extends Readonly<Record<string, unknown>> {
@@ -38,7 +39,7 @@ export const responsesReply: ReplyFormat = {
 const sealedReply = (keeper: Keeper): ReplyFormat => ({
   ...responsesReply,
   reader: () => new ResponseStreamReader(keeper),
-  whole: (bytes) => whole(bytes, keeper),
+  whole: (reply) => whole(reply, keeper),
 })
 
 /** Events that end a stream; each contains the whole response. */
@@ -105,13 +106,13 @@ function typeOf(data: string, named: string): string | undefined {
   return (TYPE_FIRST.exec(data) ?? TYPE_LAST.exec(data.slice(-TAIL)))?.[1] ?? (named === '' ? parse(data)?.type : named)
 }
 
-function whole(bytes: Buffer, keeper?: Keeper): WholeReply | undefined {
-  const reply = parseUtf8(bytes) as Response | undefined
-  if (reply?.error != null) return { refusal: refusalOf(reply) }
-  if (reply?.object !== 'response') return undefined
-  const usage = usageOf(reply)
+function whole(reply: ScannedReply, keeper?: Keeper): WholeReply | undefined {
+  if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
+  const response = reply.pick('object', 'usage', 'id', 'previous_response_id') as Response
+  if (response.object !== 'response') return undefined
+  const usage = usageOf(response)
   if (keeper === undefined) return { usage }
-  return { usage, body: Buffer.from(withSealedIds(bytes.toString('latin1'), reply, keeper), 'latin1') }
+  return { usage, body: Buffer.from(withSealedIds(reply.bytes.toString('latin1'), response, keeper), 'latin1') }
 }
 
 /** Renames usage to chat completions' fields, which limits, metrics and usage rows use. */
@@ -128,15 +129,7 @@ function usageOf({ usage }: Response): Usage | undefined {
 }
 
 /** Bytes as latin1, as the relay keeps them. */
-const parse = (data: string): Event | undefined => parseUtf8(Buffer.from(data, 'latin1'))
-
-function parseUtf8(bytes: Buffer): Event | undefined {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
+const parse = (data: string): Event | undefined => parseUpstreamObject(Buffer.from(data, 'latin1'))
 
 /** Text of a body that may not reach an upstream of the protocol as it is: the state of another upstream. */
 export const SUSPICIOUS = [`"${STATE_PREFIX}`] as const

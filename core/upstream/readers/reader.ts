@@ -4,8 +4,8 @@ import type { ChatChunk, ChatCompletion, ReplyTransform, Usage } from '../../sdk
 /** Reads the body of one reply. For a bad reply, throws a GatewayError, or an UpstreamError with the reply's own refusal. */
 export interface BodyReader {
   data(bytes: Buffer): void
-  /** The body ended as HTTP permits. */
-  end(): void
+  /** The body ended as HTTP permits. A promise, if a thread reads it: then `data` and `end` are not called again. */
+  end(): void | Promise<void>
   /** Usage that the upstream reported. */
   readonly usage: Usage | undefined
   /** Estimated tokens, if the upstream reports no usage: about one token per event, or per four bytes. */

@@ -1,4 +1,5 @@
 import { callProvider } from '../../plugins/faults.ts'
+import { isWithinBounds } from '../../protocol/upstream-json.ts'
 import { type Provider, UpstreamError, type UpstreamRefusal } from '../../sdk/api.ts'
 import { readRefusal, readRetryAfter } from '../../sdk/refusals.ts'
 import type { BodyReader } from './reader.ts'
@@ -35,7 +36,7 @@ export class RefusalReader implements BodyReader {
 
   end(): never {
     const body = Buffer.from(this.#body.slice(0, MAX_REFUSAL), 'latin1').toString('utf8')
-    const reply = { status: this.#status, headers: this.#headers, body }
+    const reply = { status: this.#status, headers: this.#headers, body: isWithinBounds(body) ? body : '' }
     throw new UpstreamError(this.#refusal(reply))
   }
 

@@ -4,6 +4,7 @@ import { GatewayError, UpstreamFailure } from '../../errors.ts'
 import type { ReplyWriter } from '../../protocol/client-protocol.ts'
 import { StreamNormaliser } from '../../protocol/normalise.ts'
 import { frame, SseReader } from '../../protocol/sse.ts'
+import { expectWithinBounds, parseUpstream } from '../../protocol/upstream-json.ts'
 import { usageOf } from '../../protocol/usage.ts'
 import {
   type Call,
@@ -83,6 +84,7 @@ export class TranslatedReader implements BodyReader {
 
   #translate(events: Iterable<UpstreamEvent>): void {
     for (const event of events) {
+      expectWithinBounds(event.data)
       for (const part of this.#plan.translator.event(event)) this.#send(this.#normaliser.push(part as TranslatedChunk))
     }
   }
@@ -157,15 +159,7 @@ class SseDecoder implements UpstreamDecoder {
 /** Size limit of a bare error, in bytes. */
 const MAX_STRAY = 64 << 10
 
-function isJson(text: string): boolean {
-  if (!/^\s*[{[]/.test(text)) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string): boolean => /^\s*[{[]/.test(text) && parseUpstream(text) !== undefined
 
 /** Most events of a text with non-ASCII parts are ASCII: the test costs a fraction of a copy. */
 const utf8 = (latin1: string): string => (ASCII.test(latin1) ? latin1 : Buffer.from(latin1, 'latin1').toString('utf8'))

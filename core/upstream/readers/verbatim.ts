@@ -1,6 +1,7 @@
 import { GatewayError, UpstreamFailure } from '../../errors.ts'
 import type { EventReader, ReplyFormat, StreamedCall } from '../../protocol/format.ts'
 import { EventTooLongError, frame, SseReader } from '../../protocol/sse.ts'
+import { parseUpstreamObject } from '../../protocol/upstream-json.ts'
 import { usageOf } from '../../protocol/usage.ts'
 import { type ChatChunk, promptEstimate, UpstreamError, type Usage } from '../../sdk/api.ts'
 import { type BodyReader, hasChoices, type LinkTransform, transformChunk } from './reader.ts'
@@ -129,12 +130,10 @@ export class VerbatimReader implements BodyReader {
 
 /** Parses a chunk for transforms. Adds `choices`: some upstreams omit them. */
 function parse(data: string): ChatChunk {
-  try {
-    const chunk: ChatChunk = JSON.parse(Buffer.from(data, 'latin1').toString('utf8'))
-    chunk.choices ??= []
-    if (hasChoices(chunk)) return chunk
-  } catch {}
-  throw malformed()
+  const chunk = parseUpstreamObject(Buffer.from(data, 'latin1'))
+  const complete = chunk && { ...chunk, choices: chunk.choices ?? [] }
+  if (complete === undefined || !hasChoices(complete)) throw malformed()
+  return complete as ChatChunk
 }
 
 const malformed = (): GatewayError =>

@@ -1,10 +1,18 @@
 import { GatewayError, UpstreamFailure } from '../../errors.ts'
-import type { ReplyFormat } from '../../protocol/format.ts'
+import { LARGE } from '../../protocol/call.ts'
+import { type ReplyFormat, TEXT_BYTES } from '../../protocol/format.ts'
+import { ScanError } from '../../protocol/json.ts'
+import type { ScannedBody } from '../../protocol/large-call.ts'
+import { parseUpstream, ScannedReply, scanReply } from '../../protocol/upstream-json.ts'
 import { type Call, type ChatCompletion, type Translator, UpstreamError, type Usage } from '../../sdk/api.ts'
 import { type BodyReader, type LinkTransform, transformCompletion } from './reader.ts'
 
-/** Size limit of a whole reply, in bytes, decoded. */
-const MAX_REPLY = 64 << 20
+/** Reads large replies off the event loop. Both take the bytes over, and throw `ScanError` for what is no JSON, or beyond its bounds. */
+export interface ReplyThreads {
+  /** Scans a JSON object. Returns the bytes without a copy. */
+  scan(bytes: Buffer): Promise<ScannedBody>
+  parse(bytes: Buffer): Promise<unknown>
+}
 
 /** How to read a whole reply. */
 export interface WholePlan {
@@ -16,6 +24,8 @@ export interface WholePlan {
   readonly transforms: readonly LinkTransform[]
   /** True if only the connection's close ends the body: then a lost connection looks like an end. */
   readonly closeDelimited: boolean
+  /** Absent: all replies are read on the event loop. */
+  readonly threads?: ReplyThreads | undefined
   /** Converts a completion to the client's protocol. Absent: the client knows completions. */
   readonly encode?: ((completion: ChatCompletion) => object) | undefined
 }
@@ -39,31 +49,47 @@ export class WholeReader implements BodyReader {
 
   data(bytes: Buffer): void {
     this.#size += bytes.length
-    if (this.#size > MAX_REPLY)
+    if (this.#size > (this.#plan.format.maxBytes ?? TEXT_BYTES))
       throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('REPLY_TOO_LARGE') })
     this.#chunks.push(bytes)
   }
 
-  end(): void {
+  /** A promise where a thread reads the body. */
+  end(): void | Promise<void> {
     const bytes = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
     const { translator, transforms, encode } = this.#plan
-    const passed = translator === undefined ? this.#checked(bytes) : bytes
-    const completion = translator === undefined ? undefined : this.#translate(translator, bytes)
-    this.body = transforms.some(({ transform }) => transform.completion)
-      ? transformCompletion(completion ?? (this.#parse(passed) as ChatCompletion), transforms, encode)
-      : toBytes(completion && encode ? encode(completion) : completion, passed)
+    if (translator !== undefined) {
+      return after(this.#parse(bytes), (value) => {
+        const completion = this.#translate(translator, value)
+        this.body = this.#isTransformed
+          ? transformCompletion(completion, transforms, encode)
+          : Buffer.from(JSON.stringify(encode ? encode(completion) : completion))
+      })
+    }
+    return after(this.#scan(bytes), (reply) => {
+      const passed = this.#checked(reply)
+      if (this.#isTransformed) {
+        return after(this.#parse(passed), (value) => {
+          this.body = transformCompletion(value as ChatCompletion, transforms, encode)
+        })
+      }
+      this.body = passed
+    })
   }
 
-  #checked(bytes: Buffer): Buffer {
-    const facts = this.#plan.format.whole(bytes)
+  get #isTransformed(): boolean {
+    return this.#plan.transforms.some(({ transform }) => transform.completion)
+  }
+
+  #checked(reply: ScannedReply): Buffer {
+    const facts = this.#plan.format.whole(reply)
     if (facts === undefined) throw this.#notAReply()
     if (facts.refusal !== undefined) throw new UpstreamError(facts.refusal)
     this.usage = facts.usage
-    return facts.body ?? bytes
+    return facts.body ?? reply.bytes
   }
 
-  #translate(translator: Translator, bytes: Buffer): ChatCompletion {
-    const body = this.#parse(bytes)
+  #translate(translator: Translator, body: unknown): ChatCompletion {
     try {
       const { format, call, headers } = this.#plan
       const translated = translator.completion(body, headers)
@@ -75,12 +101,31 @@ export class WholeReader implements BodyReader {
     }
   }
 
-  #parse(bytes: Buffer): unknown {
-    try {
-      return JSON.parse(bytes.toString('utf8'))
-    } catch {
-      throw this.#notAReply()
+  #scan(bytes: Buffer): ScannedReply | Promise<ScannedReply> {
+    const { threads, format } = this.#plan
+    const outline = format.outline?.(bytes)
+    if (outline === undefined && isLarge(bytes) && threads !== undefined) {
+      return threads.scan(bytes).then(
+        (body) => new ScannedReply(body.bytes, body.scanned),
+        (error) => this.#rethrow(error),
+      )
     }
+    const reply = scanReply(bytes, outline)
+    if (reply === undefined) throw this.#notAReply()
+    return reply
+  }
+
+  #parse(bytes: Buffer): unknown {
+    const { threads } = this.#plan
+    if (isLarge(bytes) && threads !== undefined) return threads.parse(bytes).catch((error) => this.#rethrow(error))
+    const value = parseUpstream(bytes)
+    if (value === undefined) throw this.#notAReply()
+    return value
+  }
+
+  /** Of a thread: what is no JSON within the bounds is no reply. */
+  #rethrow(error: unknown): never {
+    throw error instanceof ScanError ? this.#notAReply() : error
   }
 
   #notAReply(): GatewayError {
@@ -90,5 +135,10 @@ export class WholeReader implements BodyReader {
   }
 }
 
-const toBytes = (reply: object | undefined, bytes: Buffer): Buffer =>
-  reply === undefined ? bytes : Buffer.from(JSON.stringify(reply))
+/** On the event loop it would hold up other calls. */
+const isLarge = (bytes: Buffer): boolean => bytes.length > LARGE.bytes
+
+/** Continues with a value, at once unless it is a promise: nearly all replies are short. */
+function after<Value>(value: Value | Promise<Value>, next: (value: Value) => void | Promise<void>): void | Promise<void> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}

@@ -20,6 +20,9 @@ import { type Case, cases, curatedOf } from './random-tables.ts'
 
 const RUNS = 1000
 
+/** No reply of these tests is large. */
+const UNUSED = { scan: () => expect.fail('a thread'), parse: () => expect.fail('a thread') }
+
 describe('umg explain', () => {
   let client: UpstreamClient
   let closed: string
@@ -59,7 +62,7 @@ describe('umg explain', () => {
   async function dispatch(route: Route, call: Call, selection: SelectionContext): Promise<Simulation> {
     const attempts: Simulation['attempts'][number][] = []
     const dispatched = new Dispatch(
-      { call, route, selection, format: chatReply, client, timer: { ran: () => undefined }, receivedAt: 0 },
+      { call, route, selection, format: chatReply, client, threads: UNUSED, timer: { ran: () => undefined }, receivedAt: 0 },
       {
         transforms: [],
         stream: undefined,
