@@ -41,7 +41,15 @@ export class ModelDiscovery {
   async #ask(discover: (signal: AbortSignal) => Promise<readonly Model[]>): Promise<void> {
     try {
       // The source of a credential may not observe the signal.
-      this.#models = await withTimeout(DISCOVERY_MS, discover(AbortSignal.timeout(DISCOVERY_MS)))
+      const found = await withTimeout(DISCOVERY_MS, discover(AbortSignal.timeout(DISCOVERY_MS)))
+      this.#models = listable(found)
+      const skipped = found.length - this.#models.length
+      if (skipped > 0) {
+        this.#log.warn(
+          { skipped, listed: this.#models.length },
+          'the upstream lists models that are left out: ids that are none, or too many',
+        )
+      }
       this.#known = true
       this.#dueAt = Date.now() + FRESH_MS
     } catch (err) {
@@ -50,6 +58,27 @@ export class ModelDiscovery {
     }
   }
 }
+
+/** The most models of an upstream, far above those of the largest catalogues, and the most characters of an id and an owner. */
+const MAX_MODELS = 10_000
+const MAX_NAME = 200
+
+/** The models that may be listed, without members that clients do not get: an upstream can write anything. */
+function listable(models: readonly Model[]): readonly Model[] {
+  return models
+    .filter(({ id }) => isName(id))
+    .slice(0, MAX_MODELS)
+    .map(({ id, created, owned_by, context_length }) => ({
+      id,
+      ...(Number.isSafeInteger(created) && { created }),
+      ...(isName(owned_by) && { owned_by }),
+      ...(Number.isSafeInteger(context_length) && { context_length }),
+    }))
+}
+
+/** Whether a text can be a name: of letters that can be seen. */
+const isName = (text: unknown): text is string =>
+  typeof text === 'string' && text.length <= MAX_NAME && /^[^\s\p{C}]+(?: [^\s\p{C}]+)*$/u.test(text)
 
 /** Asks with the first credential that the upstream accepts. Throws what it says to the last one. */
 async function discoverWithAny(providers: readonly Provider[], signal: AbortSignal): Promise<readonly Model[]> {

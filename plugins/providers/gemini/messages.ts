@@ -44,10 +44,17 @@ interface CallWithOutput {
   output?: string
 }
 
+interface Turn {
+  readonly role: 'user' | 'model'
+  readonly parts: Part[]
+}
+
 class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
   readonly #target: Target
   readonly #system: string[] = []
-  readonly #turns: { readonly role: 'user' | 'model'; readonly parts: Part[] }[] = []
+  readonly #turns: Turn[] = []
+  /** The last turn with results. */
+  #results: Turn | undefined
   /** The function calls of the last message that has some. */
   #calls: readonly CallWithOutput[] = []
   #unanswered = 0
@@ -88,7 +95,9 @@ class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
       return part.text
     })
     call.output = texts.join('')
-    if (--this.#unanswered === 0) this.#turns.push({ role: 'user', parts: this.#calls.map(toResponse) })
+    if (--this.#unanswered > 0) return
+    this.#results = { role: 'user', parts: this.#calls.map(toResponse) }
+    this.#turns.push(this.#results)
   }
 
   build(): Conversation {
@@ -113,8 +122,7 @@ class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
   #append(role: 'user' | 'model', parts: readonly Part[]): void {
     if (parts.length === 0) return
     const turn = this.#turns.at(-1)
-    const isOpen = turn?.role === role && !turn.parts.some((part) => 'functionResponse' in part)
-    if (isOpen) turn.parts.push(...parts)
+    if (turn?.role === role && turn !== this.#results) turn.parts.push(...parts)
     else this.#turns.push({ role, parts: [...parts] })
   }
 }

@@ -60,11 +60,14 @@ function joinTexts(pieces: readonly Piece[], kind: 'text' | 'thought'): string {
 
 function toToolCalls(pieces: readonly Piece[], idOf: (call: number) => string): ToolCall[] {
   const calls: ToolCall[] = []
+  let isSigned = false
   for (const piece of pieces) {
     if (piece.kind === 'call') {
       const called = { name: piece.name, arguments: piece.json }
+      isSigned ||= piece.signature !== undefined
       calls.push({ id: piece.id ?? idOf(calls.length), type: 'function', function: called, ...toThinkingState(piece.signature) })
-    } else if (piece.kind === 'signature' && calls.length > 0 && !calls.some((call) => call.extra_content)) {
+    } else if (piece.kind === 'signature' && calls.length > 0 && !isSigned) {
+      isSigned = true
       Object.assign(calls[0]!, toThinkingState(piece.signature))
     }
   }

@@ -53,7 +53,7 @@ class ChatStream {
     if (this.#over) return
     const reply = readReply(JSON.parse(data))
     const { content, thinking, calls } = readMessage(reply)
-    this.#tokens = [...this.#tokens, ...toTokens(reply.logprobs)]
+    this.#tokens.push(...toTokens(reply.logprobs))
     if (thinking) yield chunk.reasoning(thinking)
     if (content) yield* this.#addContent(content)
     for (const call of calls) yield* this.#call(call)

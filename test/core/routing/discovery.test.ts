@@ -19,4 +19,15 @@ describe('the discovery of models', () => {
     expect(await listing).to.deep.equal([])
     expect(String((warnings[0] as { err: unknown }).err)).to.contain('not done within 5000 ms')
   })
+
+  it('lists at most 10,000 models, and only those with a name that can be read', async () => {
+    const warnings: unknown[] = []
+    const many = Array.from({ length: 200_000 }, (_, index) => ({ id: `m-${index}`, owned_by: 'o'.repeat(1000), more: 'x' }))
+    const wrong = ['', 'x'.repeat(201), 'a\u202eb', 'a\nb', 'a\u200bb', ' a', 7, null, {}].map((id) => ({ id }))
+    const provider = { models: async () => [...wrong, ...many] } as unknown as Provider
+    const models = await new ModelDiscovery([provider], { warn: (fields: unknown) => warnings.push(fields) } as never).models()
+    expect(models).to.have.length(10_000)
+    expect(models[0]).to.deep.equal({ id: 'm-0' })
+    expect(warnings).to.deep.equal([{ skipped: 190_000 + wrong.length, listed: 10_000 }])
+  })
 })
