@@ -82,7 +82,7 @@ interface NamespaceContext {
 
 function buildNamespace(
   name: string,
-  { models, timeouts, testKeys, breaker, concurrency, limits, tls, hostedTools }: NamespaceValues,
+  { models, timeouts, testKeys, addresses = [], breaker, concurrency, limits, tls, hostedTools }: NamespaceValues,
   { file, resolution: { providers, dormant } }: NamespaceContext,
 ): NamespaceConfig {
   const { plugin, config, credentials } = providers.get(name)!
@@ -95,6 +95,7 @@ function buildNamespace(
     ...(Array.isArray(models) && { models }),
     timeouts: inMilliseconds(timeouts),
     testKeys,
+    addresses,
     breaker,
     ...(concurrency && {
       concurrency: {

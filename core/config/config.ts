@@ -62,6 +62,8 @@ export interface NamespaceConfig {
   readonly timeouts: Timeouts
   /** What answers a call with a test key. */
   readonly testKeys: 'sandbox' | 'upstream'
+  /** Globs of the addresses that its upstream may fetch for clients, in addition to those of public web servers. */
+  readonly addresses: readonly string[]
   /** Whether its models have a circuit breaker. */
   readonly breaker: boolean
   /** Absent: no limit. */

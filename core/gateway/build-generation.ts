@@ -70,7 +70,7 @@ class GenerationBuilder {
   }
 
   async createNamespace(entry: NamespaceConfig, { digests }: Config): Promise<Namespace> {
-    const { name, plugin, config, models, timeouts, testKeys, hostedTools, dormant, at } = entry
+    const { name, plugin, config, models, timeouts, testKeys, addresses, hostedTools, dormant, at } = entry
     const common = { name, models, timeouts, testKeys, hostedTools }
     if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new ModelDiscovery([], this.#services.log) }
     const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
@@ -79,7 +79,9 @@ class GenerationBuilder {
     const { provider, credentials } = created
     const names = credentials?.all.map((each) => each.name) ?? [undefined]
     const secrets = new Map(names.map((each) => [each, secretOf(name, digests, each)]))
-    return { ...common, upstream: { name: plugin.name, provider, operations, state, client, secrets }, catalogue }
+    const { addresses: own = [], ownHosts = [] } = provider
+    const fetches = { allowed: [...addresses, ...own], own: ownHosts }
+    return { ...common, upstream: { name: plugin.name, provider, operations, state, client, secrets, fetches }, catalogue }
   }
 
   /** Creates the sandbox that serves test keys, whether or not routes.yaml has one. */
@@ -88,7 +90,7 @@ class GenerationBuilder {
     const { provider, operations } = await this.#creator.createProvider({ plugin, place: TEST_KEYS, config: {} })
     // Its failures are requested by clients, so that they must not open a breaker.
     const state = this.#stateOf(TEST_KEYS, { provider }, { breaker: false })
-    return { name: plugin.name, provider, operations, state }
+    return { name: plugin.name, provider, operations, state, fetches: NOTHING_FETCHED }
   }
 
   #stateOf(namespace: string, created: CreatedProvider, protection: Protection): UpstreamState {
@@ -97,3 +99,6 @@ class GenerationBuilder {
     return state
   }
 }
+
+/** The sandbox fetches no address. */
+const NOTHING_FETCHED = { allowed: ['*'], own: [] } as const

@@ -2,6 +2,7 @@ import { GatewayError } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, Media, ModelId } from '../sdk/api.ts'
+import { type FoundAddress, fetchedMembers } from './addresses.ts'
 import { ScanError, type ScanErrorCode, type ScannedObject, scanObject, setPointer, spliceObject } from './json.ts'
 import { mediaIn } from './media.ts'
 import { checkKeys, type RequestCheck } from './validation.ts'
@@ -59,6 +60,7 @@ const WHOLE_BELOW = 16 * 1024
 const SMALL_MEMBER = 1024
 
 let release: (call: ClientCall) => void
+let addresses: (call: ClientCall) => readonly FoundAddress[]
 let includes: (call: ClientCall, texts: readonly string[]) => boolean
 
 /** Frees the body of a settled call, which its connection would hold while it stays open. The body can no longer be read. */
@@ -72,6 +74,9 @@ const ESCAPED_LETTERS = ['\\u004', '\\u005', '\\u006', '\\u007']
 
 /** Whether a call's body may contain one of these texts of ASCII letters, as it is or with escapes. */
 export const bodyMayInclude = (call: ClientCall, texts: readonly string[]): boolean => includes(call, texts)
+
+/** The addresses in a call's body that an upstream may fetch. */
+export const addressesIn = (call: ClientCall): readonly FoundAddress[] => addresses(call)
 
 const RELEASED = Buffer.alloc(0)
 
@@ -90,6 +95,7 @@ export class ClientCall implements Call {
       call.#bytes = RELEASED
       call.#body = undefined
     }
+    addresses = (call) => call.#scanned.addresses
     includes = (call, texts) => {
       const has = (text: string): boolean => call.#unreleased.includes(text, 0, 'latin1')
       return texts.some(has) || (has('\\u00') && ESCAPED_LETTERS.some(has))
@@ -111,7 +117,7 @@ export class ClientCall implements Call {
   #media: Media | undefined
 
   /** `scanned`: of these bytes, if already known. Throws a GatewayError (400) if the body is invalid. */
-  constructor(bytes: Buffer, context: CallContext, scanned = scan(bytes)) {
+  constructor(bytes: Buffer, context: CallContext, scanned = scan(bytes, context.endpoint)) {
     this.id = context.id
     this.endpoint = context.endpoint
     this.#context = context
@@ -229,7 +235,7 @@ export class ClientCall implements Call {
   }
 
   #replace(bytes: Buffer): void {
-    this.#scanned = scan(bytes)
+    this.#scanned = scan(bytes, this.endpoint)
     this.#size = bytes.length
     this.#bytes = bytes
     this.#media = undefined
@@ -297,13 +303,14 @@ function parse(bytes: Buffer): unknown {
 const SCAN_ERRORS: Readonly<Record<Exclude<ScanErrorCode, 'syntax' | 'not_an_object'>, string>> = {
   too_deep: 'The request body is nested more than 64 levels deep.',
   too_many_members: 'The request body has more than 256 members at its top level.',
+  too_many_addresses: 'The request body has more than 1,024 addresses of files.',
   too_many_parts: 'The request body has more than 50,000 objects and arrays in it.',
 }
 
 /** Scans a body. Throws a GatewayError (400) if it is not an acceptable JSON object. */
-function scan(bytes: Buffer): ScannedObject {
+function scan(bytes: Buffer, endpoint: EndpointName): ScannedObject {
   try {
-    return checked(scanObject(bytes))
+    return checked(scanObject(bytes, fetchedMembers(endpoint)))
   } catch (error) {
     throw refusal(error)
   }

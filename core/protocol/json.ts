@@ -5,6 +5,8 @@ import type { Media } from '../sdk/api.ts'
  * The scan checks structure, nesting and literals, not the inside of strings and numbers.
  */
 
+import { addressKind, type FoundAddress, isContent, MAX_ADDRESS, mayBeAddress } from './addresses.ts'
+
 /** One top-level member: its decoded key, and the offsets of its key and its value. */
 export interface Member {
   readonly key: string
@@ -23,10 +25,12 @@ export interface ScannedObject {
   readonly parts: number
   /** Of a body that was scanned in a thread: on the event loop, `mediaIn` is called when it is asked for. */
   readonly media?: Media
+  /** The addresses in the members that were to be searched for them, without those of data URLs. */
+  readonly addresses: readonly FoundAddress[]
 }
 
 /** Why bytes are not an acceptable JSON object. */
-export type ScanErrorCode = 'not_an_object' | 'syntax' | 'too_deep' | 'too_many_members' | 'too_many_parts'
+export type ScanErrorCode = 'not_an_object' | 'syntax' | 'too_deep' | 'too_many_members' | 'too_many_parts' | 'too_many_addresses'
 
 /** Thrown by `scanObject`. */
 export class ScanError extends Error {
@@ -60,9 +64,10 @@ const CLOSE_OBJECT = 0x7d
 const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 
-/** Scans a JSON object. Throws `ScanError`. */
-export function scanObject(bytes: Buffer): ScannedObject {
+/** Scans a JSON object. `fetched`: the top-level members to search for addresses. Throws `ScanError`. */
+export function scanObject(bytes: Buffer, fetched?: ReadonlySet<string>): ScannedObject {
   parts = 0
+  found = undefined
   values = Number.NEGATIVE_INFINITY
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
@@ -70,7 +75,7 @@ export function scanObject(bytes: Buffer): ScannedObject {
   at = skipSpace(bytes, at + 1)
   if (bytes[at] !== CLOSE_OBJECT) {
     for (;;) {
-      const member = readMember(bytes, at)
+      const member = readMember(bytes, at, fetched)
       if (members.push(member) > MAX_MEMBERS) throw new ScanError('too_many_members')
       at = skipSpace(bytes, member.end)
       if (bytes[at] === CLOSE_OBJECT) break
@@ -79,7 +84,7 @@ export function scanObject(bytes: Buffer): ScannedObject {
     }
   }
   if (skipSpace(bytes, at + 1) !== bytes.length) throw new ScanError('syntax')
-  return { members, parts }
+  return { members, parts, addresses: found ?? NONE }
 }
 
 /**
@@ -91,14 +96,19 @@ export function checkBounds(bytes: Buffer, mostValues: number): void {
   if (skipSpace(bytes, skipValue(bytes, skipSpace(bytes, 0))) !== bytes.length) throw new ScanError('syntax')
 }
 
-function readMember(bytes: Buffer, at: number): Member {
+function readMember(bytes: Buffer, at: number, fetched: ReadonlySet<string> | undefined): Member {
   if (bytes[at] !== QUOTE) throw new ScanError('syntax')
   const keyEnd = skipString(bytes, at)
   const colon = skipSpace(bytes, keyEnd)
   if (bytes[colon] !== COLON) throw new ScanError('syntax')
   const start = skipSpace(bytes, colon + 1)
+  const key = decodeKey(bytes, at, keyEnd)
+  searches = fetched?.has(key) === true
+  noteKey(0, at, keyEnd)
   const end = skipValue(bytes, start)
-  return { key: decodeKey(bytes, at, keyEnd), at, start, end }
+  if (searches && bytes[start] === QUOTE) noteText(bytes, 0, start, end)
+  searches = false
+  return { key, at, start, end }
 }
 
 /** Decodes an escaped key (`"mod\u0065l"`) as any JSON parser would. */
@@ -109,6 +119,65 @@ function decodeKey(bytes: Buffer, at: number, end: number): string {
     return JSON.parse(`"${raw}"`)
   } catch {
     throw new ScanError('syntax')
+  }
+}
+
+const NONE: readonly FoundAddress[] = []
+/** The most addresses in a body: more pictures are no conversation. */
+const MAX_ADDRESSES = 1024
+
+/** The addresses so far, and whether the member that is scanned is searched for them. */
+let found: FoundAddress[] | undefined
+let searches = false
+/** By level, where the last key begins and ends, whether it may have escapes, and how many elements precede in an array. */
+const keyStarts = new Uint32Array(MAX_DEPTH + 1)
+const keyEnds = new Uint32Array(MAX_DEPTH + 1)
+const escapes = new Uint8Array(MAX_DEPTH + 1)
+const indexes = new Uint32Array(MAX_DEPTH + 1)
+
+function noteKey(level: number, start: number, end: number): void {
+  keyStarts[level] = start
+  keyEnds[level] = end
+  escapes[level] = escaped ? 1 : 0
+}
+
+/** Notes a text that is an address. `depth`: of the object or the array that it stands in; 0 at the top. */
+function noteText(bytes: Buffer, depth: number, start: number, end: number): void {
+  let level = depth
+  while (level > 0 && open[level] === CLOSE_ARRAY) level--
+  const keyEnd = keyEnds[level]!
+  if (escapes[level] === 0 && !mayBeAddress(keyEnd - keyStarts[level]! - 2, bytes[keyEnd - 2]!)) return
+  const names = []
+  for (let each = 0; each <= level; each++) if (each === 0 || open[each] === CLOSE_OBJECT) names.push(nameAt(bytes, each))
+  const kind = addressKind(names.map((name) => name.toLowerCase()))
+  if (kind === undefined) return
+  const address = addressIn(bytes, start, end)
+  if (address !== undefined && isContent(address, kind)) return
+  const isWhole = end - start <= MAX_ADDRESS
+  found ??= []
+  if (found.push({ path: pathAt(bytes, depth), address: isWhole ? address : undefined }) > MAX_ADDRESSES)
+    throw new ScanError('too_many_addresses')
+}
+
+const nameAt = (bytes: Buffer, level: number): string => decodeKey(bytes, keyStarts[level]!, keyEnds[level]!)
+
+function pathAt(bytes: Buffer, depth: number): string {
+  let path = nameAt(bytes, 0)
+  for (let level = 1; level <= depth; level++)
+    path += open[level] === CLOSE_ARRAY ? `[${indexes[level]}]` : `.${nameAt(bytes, level)}`
+  return path
+}
+
+/** A text; of a long one its beginning, unless that has escapes other than that of a slash. Undefined if it is no text of JSON. */
+function addressIn(bytes: Buffer, start: number, end: number): string | undefined {
+  if (end - start > MAX_ADDRESS) {
+    const text = bytes.toString('latin1', start + 1, start + LOOP_BYTES).replaceAll('\\/', '/')
+    return text.includes('\\') ? undefined : text
+  }
+  try {
+    return JSON.parse(bytes.toString('utf8', start, end))
+  } catch {
+    return undefined
   }
 }
 
@@ -136,13 +205,16 @@ function skipContainer(bytes: Buffer, start: number): number {
       if (++parts > MAX_PARTS) throw new ScanError('too_many_parts')
       const close = byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY
       open[++depth] = close
+      indexes[depth] = 0
       at = skipSpace(bytes, at + 1)
       if (bytes[at] !== close) {
-        if (close === CLOSE_OBJECT) at = skipKey(bytes, at)
+        if (close === CLOSE_OBJECT) at = skipKey(bytes, at, depth)
         continue
       }
     } else {
-      at = skipSpace(bytes, byte === QUOTE ? skipString(bytes, at) : skipLiteral(bytes, at))
+      const end = byte === QUOTE ? skipString(bytes, at) : skipLiteral(bytes, at)
+      if (searches && byte === QUOTE) noteText(bytes, depth, at, end)
+      at = skipSpace(bytes, end)
     }
     while (bytes[at] === open[depth]) {
       depth--
@@ -152,28 +224,39 @@ function skipContainer(bytes: Buffer, start: number): number {
     if (bytes[at] !== COMMA) throw new ScanError('syntax')
     if (++values > 0) throw new ScanError('too_many_parts')
     at = skipSpace(bytes, at + 1)
-    if (open[depth] === CLOSE_OBJECT) at = skipKey(bytes, at)
+    if (open[depth] === CLOSE_OBJECT) at = skipKey(bytes, at, depth)
+    else indexes[depth]!++
   }
 }
 
 /** Skips `"key":` to the value. */
-function skipKey(bytes: Buffer, at: number): number {
+function skipKey(bytes: Buffer, at: number, depth: number): number {
   if (bytes[at] !== QUOTE) throw new ScanError('syntax')
-  const colon = skipSpace(bytes, skipString(bytes, at))
+  const end = skipString(bytes, at)
+  if (searches) noteKey(depth, at, end)
+  const colon = skipSpace(bytes, end)
   if (bytes[colon] !== COLON) throw new ScanError('syntax')
   return skipSpace(bytes, colon + 1)
 }
 
+/** Whether the string skipped last may have escapes. */
+let escaped = false
+
 /** Alternates a loop, faster if the quote is near, and the native search, faster in long text and base64. */
 function skipString(bytes: Buffer, quote: number): number {
   let at = quote + 1
+  escaped = false
   for (;;) {
     const near = Math.min(at + LOOP_BYTES, bytes.length)
     while (at < near) {
       const byte = bytes[at]
       if (byte === QUOTE) return at + 1
-      at += byte === BACKSLASH ? 2 : 1
+      if (byte === BACKSLASH) {
+        escaped = true
+        at += 2
+      } else at++
     }
+    escaped = true
     const end = bytes.indexOf(QUOTE, at)
     if (end < 0) throw new ScanError('syntax')
     let slash = end

@@ -1,3 +1,4 @@
+import type { EndpointName } from '../sdk/api.ts'
 import { type CallContext, ClientCall, checked, refusal } from './call.ts'
 import type { ScannedObject } from './json.ts'
 
@@ -9,8 +10,8 @@ export interface ScannedBody {
 
 /** Scans large bodies off the event loop. */
 export interface BodyScanner {
-  /** Takes the bytes over, and returns them without a copy. Throws `ScanError`. */
-  scan(bytes: Buffer): Promise<ScannedBody>
+  /** Takes the bytes over, and returns them without a copy. `endpoint`: whose addresses are found. Throws `ScanError`. */
+  scan(bytes: Buffer, endpoint?: EndpointName): Promise<ScannedBody>
 }
 
 /**
@@ -19,7 +20,7 @@ export interface BodyScanner {
  */
 export async function largeCall(bytes: Buffer, context: CallContext, scanner: BodyScanner): Promise<ClientCall> {
   try {
-    const body = await scanner.scan(bytes)
+    const body = await scanner.scan(bytes, context.endpoint)
     return new ClientCall(body.bytes, context, checked(body.scanned))
   } catch (error) {
     throw refusal(error)

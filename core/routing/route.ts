@@ -1,5 +1,6 @@
 import type { Timeouts } from '../config/config.ts'
 import type { RetryCause } from '../config/schema/retry-causes.ts'
+import type { FetchRules } from '../protocol/addresses.ts'
 import type { Provider, Served } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { TargetHealth } from './health.ts'
@@ -18,6 +19,8 @@ export interface Target {
   readonly client?: UpstreamClient | undefined
   /** By the name of a credential, what all gateways with this credential know; by undefined if the namespace has only one. */
   readonly secrets?: ReadonlyMap<string | undefined, string> | undefined
+  /** The addresses in calls that its upstream may fetch. */
+  readonly fetches: FetchRules
   readonly health: TargetHealth
   /** The tools that calls may let the vendor run. Absent: callers without a budget may use any, others none. */
   readonly hostedTools?: readonly string[] | undefined

@@ -1,4 +1,6 @@
 import { GatewayError } from '../errors.ts'
+import { addressesInForm, expectFetchable, type FoundAddress } from '../protocol/addresses.ts'
+import { addressesIn, ClientCall } from '../protocol/call.ts'
 import { type CallForms, formsOf } from '../protocol/call-forms.ts'
 import type { Profile } from '../protocol/client-protocol.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
@@ -52,6 +54,7 @@ export function servingOf(
   credential?: Credential,
 ): Serving | undefined {
   const { target } = candidate
+  expectFetchable(addressesOf(call), target.fetches)
   const { provider, operations } = credential ?? target
   const { model } = target.served
   if (terms.hostedTools.length > 0) checkHostedTools(target, terms)
@@ -111,6 +114,15 @@ function checkHostedTools({ hostedTools: allowed, served }: Target, { hostedTool
 
 /** Its calls reach no vendor. */
 const SANDBOX = 'sandbox'
+
+/** The addresses in a client's body, JSON or form, that an upstream may fetch. */
+function addressesOf(call: Call): readonly FoundAddress[] {
+  const client = formsOf(call)?.client ?? call
+  if (client instanceof ClientCall) return addressesIn(client)
+  return client.form === undefined ? NO_ADDRESSES : addressesInForm(client)
+}
+
+const NO_ADDRESSES: readonly FoundAddress[] = []
 
 /** The parameters that a candidate drops, by the client's names. */
 export function droppedBy({ operation, call, dropped, forms }: Serving, { target }: Candidate): readonly string[] {

@@ -21,6 +21,7 @@ export interface NamedProvider {
   readonly client?: UpstreamClient | undefined
   /** By credential, as `Target` has them. */
   readonly secrets?: Target['secrets']
+  readonly fetches: Target['fetches']
 }
 
 /** One namespace and its upstream. */
@@ -174,7 +175,7 @@ export class RoutingTable {
     const namespace = this.namespaces.get(model.namespace)
     const upstream = namespace && this.#upstreamOf(namespace, kind)
     if (upstream === undefined) return undefined
-    const { name, provider, operations, state, client, secrets } = upstream
+    const { name, provider, operations, state, client, secrets, fetches } = upstream
     const isNamed = namespace!.models?.includes(model.model) ?? false
     const target: Target = {
       id: model.id,
@@ -184,6 +185,7 @@ export class RoutingTable {
       upstream: state,
       client,
       secrets,
+      fetches,
       health: isNamed ? state.named(model.model) : state.of(model.model),
       passedThrough: !isNamed,
       hostedTools: namespace!.hostedTools,

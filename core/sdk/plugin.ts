@@ -152,6 +152,10 @@ export interface Provider {
    * `parameters` maps, `max_completion_tokens` before `max_tokens`; with `verbatim` parameters `max_tokens`.
    */
   readonly cap?: CapName
+  /** Globs of the addresses in calls that its upstream may fetch, in addition to those of public web servers and of the namespace. */
+  readonly addresses?: readonly string[]
+  /** Hosts on the public web whose files its upstream would read with the gateway's own credential: no call may name them. */
+  readonly ownHosts?: readonly string[]
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /** Absent: the upstream speaks OpenAI's protocol, and its events reach the client unchanged. */

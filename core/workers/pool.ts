@@ -3,16 +3,16 @@ import { GatewayError } from '../errors.ts'
 import { formsOf } from '../protocol/call-forms.ts'
 import { ScanError } from '../protocol/json.ts'
 import type { ScannedBody } from '../protocol/large-call.ts'
-import type { Call, CallFunction } from '../sdk/api.ts'
+import type { Call, CallFunction, EndpointName } from '../sdk/api.ts'
 import type { Computation, Computed } from './compute.ts'
-import type { ParsedReply, ScanResult } from './scan.ts'
+import type { ParsedReply, Scan, ScanResult } from './scan.ts'
 
 /** Threads for work that would block the event loop. Large bodies have threads of their own: other work does not wait for them. */
 export interface Workers {
   /** Counts the tokens of a call's prompt. */
   countTokens(call: Call): Promise<number>
-  /** Scans a large JSON object. Takes the bytes over, and returns them without a copy. Throws `ScanError`. */
-  scan(bytes: Buffer): Promise<ScannedBody>
+  /** Scans a large JSON object. Takes the bytes over, and returns them without a copy. `endpoint`: whose addresses are found. Throws `ScanError`. */
+  scan(bytes: Buffer, endpoint?: EndpointName): Promise<ScannedBody>
   /** Parses JSON of an upstream. Takes the bytes over. Throws `ScanError` for what is no JSON, or beyond its bounds. */
   parse(bytes: Buffer): Promise<unknown>
   /** Calls a function of a large call, and throws what it throws. */
@@ -108,8 +108,8 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
       const body = () => bytesOnly(counted.splice({}))
       return (call.large ? runLarge(body, COUNT_TOKENS) : run(body(), COUNT_TOKENS)) as Promise<number>
     },
-    async scan(bytes) {
-      const result = (await runLarge(() => bytesOnly(bytes), SCAN_BODY)) as ScanResult
+    async scan(bytes, endpoint) {
+      const result = (await runLarge(() => scanOf(bytes, endpoint), SCAN_BODY)) as ScanResult
       if ('error' in result) throw new ScanError(result.error)
       return { bytes: Buffer.from(result.bytes.buffer), scanned: result.scanned }
     },
@@ -150,6 +150,11 @@ function createPool(maxThreads: number, imported: string): Piscina {
 
 const start = (pool: Piscina, { input, moved }: TaskInput, fn: TaskFunction): Promise<unknown> =>
   pool.run(input, { ...fn, transferList: [...moved], signal: AbortSignal.timeout(TASK_TIMEOUT_MS) })
+
+function scanOf(bytes: Uint8Array, endpoint: EndpointName | undefined): TaskInput {
+  const own = ownBytes(bytes)
+  return { input: { bytes: own, endpoint } satisfies Scan, moved: [own.buffer] }
+}
 
 function bytesOnly(bytes: Uint8Array): TaskInput {
   const own = ownBytes(bytes)

@@ -1,6 +1,8 @@
+import { fetchedMembers } from '../protocol/addresses.ts'
 import { ScanError, type ScanErrorCode, type ScannedObject, scanObject } from '../protocol/json.ts'
 import { mediaIn } from '../protocol/media.ts'
 import { parseWithin } from '../protocol/upstream-json.ts'
+import type { EndpointName } from '../sdk/api.ts'
 import { moved } from './moved.ts'
 
 /** The result of a scan. An error loses its class between threads, so its code is returned. */
@@ -8,11 +10,19 @@ export type ScanResult =
   | { readonly bytes: Uint8Array<ArrayBuffer>; readonly scanned: ScannedObject }
   | { readonly error: ScanErrorCode }
 
+/** A body, and the endpoint whose addresses are found; undefined for a reply. */
+export interface Scan {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly endpoint: EndpointName | undefined
+}
+
 /** Scans the top-level members of a large body. It runs in a worker thread, which loads no tokenizer for it. Resolves to a `ScanResult`. */
-export function scanBody(bytes: Uint8Array<ArrayBuffer>): unknown {
+export function scanBody({ bytes, endpoint }: Scan): unknown {
   try {
     const body = Buffer.from(bytes.buffer)
-    return moved({ bytes, scanned: { ...scanObject(body), media: mediaIn(body) } } satisfies ScanResult, [bytes.buffer])
+    const scanned = scanObject(body, endpoint && fetchedMembers(endpoint))
+    const result = { bytes, scanned: endpoint === undefined ? scanned : { ...scanned, media: mediaIn(body) } }
+    return moved(result satisfies ScanResult, [bytes.buffer])
   } catch (error) {
     // An idle thread collects no garbage: this frees the bytes now.
     bytes.buffer.transfer(0)

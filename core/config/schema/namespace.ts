@@ -112,6 +112,14 @@ export const namespace = Type.Object({
       description: 'What answers a call with a test key: the sandbox, which costs nothing, or the upstream.',
     }),
   ),
+  addresses: Type.Optional(
+    globs({
+      description:
+        'Addresses in calls (of pictures, files, sound and tool servers) that the upstream may fetch for clients, by globs, in addition ' +
+        'to those of public web servers. `*` allows any.',
+      examples: [['https://pictures.internal/*', 'gs://our-pictures/*']],
+    }),
+  ),
   breaker: defaulted(
     Type.Boolean({
       default: true,
@@ -143,6 +151,7 @@ export const UPSTREAM_FIELDS = [
   'credentials',
   'timeouts',
   'testKeys',
+  'addresses',
   'breaker',
   'concurrency',
   'limits',

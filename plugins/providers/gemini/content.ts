@@ -1,5 +1,4 @@
 import { type ChatMessage, type ContentPart, invalidValue, readDataUrl, unsupportedParameter } from 'unified-model-gateway/plugin'
-import { type Addresses, expectAllowed } from './addresses.ts'
 import type { Part } from './wire.ts'
 
 /** Types by the extension of an address: Vertex AI requires the type of a file that it fetches. */
@@ -24,12 +23,11 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 const DEFAULT_IMAGE = 'image/jpeg'
 
 /**
- * Translates a message's content. `path`: its place in the client's body. Throws `GatewayError` (400) for content that Gemini cannot read,
- * and for addresses that it may not read.
+ * Translates a message's content. `path`: its place in the client's body. Throws `GatewayError` (400) for content that Gemini cannot read.
  */
-export function toParts(content: ChatMessage['content'], path: string, addresses: Addresses): Part[] {
+export function toParts(content: ChatMessage['content'], path: string): Part[] {
   if (typeof content === 'string') return toText(content)
-  return (content ?? []).flatMap((part, index) => toPart(part, `${path}[${index}]`, addresses))
+  return (content ?? []).flatMap((part, index) => toPart(part, `${path}[${index}]`))
 }
 
 /** A text part; none for an empty text, to which Vertex AI answers 400. */
@@ -37,37 +35,32 @@ export function toText(text: string | null | undefined): Part[] {
   return text ? [{ text }] : []
 }
 
-function toPart(part: ContentPart, path: string, addresses: Addresses): Part[] {
+function toPart(part: ContentPart, path: string): Part[] {
   switch (part.type) {
     case 'text':
       return toText(part.text)
     case 'refusal':
       return toText(part.refusal)
     case 'image_url':
-      return [toMedia(part.image_url.url, `${path}.image_url.url`, addresses, DEFAULT_IMAGE)]
+      return [toMedia(part.image_url.url, `${path}.image_url.url`, DEFAULT_IMAGE)]
     case 'input_audio':
       return [{ inlineData: { mimeType: `audio/${part.input_audio.format}`, data: part.input_audio.data } }]
     case 'file':
-      return [toFile(part.file, `${path}.file`, addresses)]
+      return [toFile(part.file, `${path}.file`)]
     default:
       throw unsupportedParameter(path, 'Gemini reads text, images, sound and files.')
   }
 }
 
-function toFile(
-  { file_data: data, file_id: id }: Extract<ContentPart, { type: 'file' }>['file'],
-  path: string,
-  addresses: Addresses,
-): Part {
-  if (typeof data === 'string') return toMedia(data, `${path}.file_data`, addresses)
-  if (typeof id === 'string' && isAddress(id)) return toMedia(id, `${path}.file_id`, addresses)
+function toFile({ file_data: data, file_id: id }: Extract<ContentPart, { type: 'file' }>['file'], path: string): Part {
+  if (typeof data === 'string') return toMedia(data, `${path}.file_data`)
+  if (typeof id === 'string' && isAddress(id)) return toMedia(id, `${path}.file_id`)
   throw unsupportedParameter(`${path}.file_id`, 'Send the file itself in `file_data`, or its address (https://).')
 }
 
 /** A data URL is sent inline, an address is fetched by Google. `otherwise`: the type of an address without a known extension. */
-function toMedia(url: string, path: string, addresses: Addresses, otherwise?: string): Part {
+function toMedia(url: string, path: string, otherwise?: string): Part {
   if (isAddress(url)) {
-    expectAllowed(url, addresses, path)
     const mimeType = TYPES.get(/\.(\w+)(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? '') ?? otherwise
     return { fileData: { fileUri: url, ...(mimeType && { mimeType }) } }
   }

@@ -13,7 +13,7 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
-import { addressesOption } from './addresses.ts'
+import { addressesOption, OWN_HOSTS } from './addresses.ts'
 import { batchEmbedBody, embeddingParameters, toBatchEmbeddings } from './embeddings.ts'
 import { toImages } from './image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from './images.ts'
@@ -59,9 +59,11 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
   })
   return {
     parameters,
+    addresses,
+    ownHosts: OWN_HOSTS,
     async request(call, attempt) {
       const path = `${prefix}/models/${modelOf(call, attempt)}:${generateMethod(call)}`
-      const target = { facts: factsOf(attempt.model, facts), callIds: true, addresses } as const
+      const target = { facts: factsOf(attempt.model, facts), callIds: true } as const
       const { body, dropped } = await host.compute(call, generateBody, target)
       return { origin, path, headers: { ...call.headers, ...credentials }, body, dropped }
     },

@@ -7,7 +7,6 @@ import {
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
-import type { Addresses } from './addresses.ts'
 import { toParts, toText } from './content.ts'
 import type { ModelFacts } from './models.ts'
 import { signaturesOf } from './reasoning.ts'
@@ -24,8 +23,6 @@ export interface Target {
   readonly facts: ModelFacts
   /** Whether the API takes ids of function calls: the Gemini API does, Vertex AI does not. */
   readonly callIds: boolean
-  /** The addresses that Google may read beside public ones. */
-  readonly addresses: Addresses
 }
 
 /**
@@ -111,7 +108,7 @@ class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
   }
 
   #partsOf({ content }: ChatMessage, path: string): Part[] {
-    return toParts(content, `${path}.content`, this.#target.addresses)
+    return toParts(content, `${path}.content`)
   }
 
   #toCall(call: FunctionToolCall): FunctionCall {

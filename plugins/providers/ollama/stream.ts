@@ -37,7 +37,7 @@ class ChatStream {
   #calls = 0
   #over = false
   /** Log probabilities of tokens whose text Ollama holds back until it knows whether they are a tool call. */
-  #tokens: ReturnType<typeof toTokens> = []
+  #tokens: ReturnType<typeof toTokens>[number][] = []
 
   constructor(required: RequiredCall | undefined) {
     this.#required = required

@@ -2,7 +2,6 @@ import { asksForJsonObject, type Call, defineCallFunction, type Translator } fro
 import { onlyJsonObject } from '../anthropic/json-object.ts'
 import { toMessagesRequest } from '../anthropic/request.ts'
 import { createTranslator as createClaudeTranslator } from '../anthropic/stream.ts'
-import type { Addresses } from '../gemini/addresses.ts'
 import { generateMethod, toGenerateRequest } from '../gemini/request.ts'
 import { createTranslator as createGeminiTranslator } from '../gemini/stream.ts'
 import { isClaude, type VertexModel } from './address.ts'
@@ -13,8 +12,6 @@ import { claudeFacts, type FactsTable, geminiFacts } from './models.ts'
 export interface Target {
   readonly model: VertexModel
   readonly own: FactsTable
-  /** The addresses that Google may read beside public ones. */
-  readonly addresses: Addresses
 }
 
 /** A request to a model's address. */
@@ -39,9 +36,9 @@ export const chatRequest = defineCallFunction(import.meta.url, 'chatRequest', (c
 )
 
 /** Translates a chat completion request to its publisher's. Throws `GatewayError` (400) for parameters that the model cannot honour. */
-export function toChatRequest(call: Call, { model: { publisher, name }, own, addresses }: Target): ModelRequest {
+export function toChatRequest(call: Call, { model: { publisher, name }, own }: Target): ModelRequest {
   if (publisher === 'google') {
-    const target = { facts: geminiFacts(name, own), callIds: false, addresses }
+    const target = { facts: geminiFacts(name, own), callIds: false }
     return { method: generateMethod(call), ...toGenerateRequest(call.body, target) }
   }
   // Anthropic, and Claude's replies, write the date after a dash.

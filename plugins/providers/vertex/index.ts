@@ -16,7 +16,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
 import { parameters as claudeParameters } from '../anthropic/request.ts'
-import { addressesOption } from '../gemini/addresses.ts'
+import { addressesOption, OWN_HOSTS } from '../gemini/addresses.ts'
 import { toImages } from '../gemini/image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from '../gemini/images.ts'
 import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
@@ -69,7 +69,7 @@ function create(
   const sender = (translate: typeof chatRequest) => async (call: Call, attempt: Attempt) => {
     const model = readModel(attempt.model)
     if (!model) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
-    const { method, body, dropped } = await host.compute(call, translate, { model, own: facts, addresses: allowed })
+    const { method, body, dropped } = await host.compute(call, translate, { model, own: facts })
     const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
     const path = addresses.path(model, method)
     return { origin: addresses.origin, path, headers, body, dropped }
@@ -100,6 +100,8 @@ function create(
   return {
     parameters: (model) => (isClaude(model) ? claudeParameters : geminiParameters),
     refreshes: true,
+    addresses: allowed,
+    ownHosts: OWN_HOSTS,
     request: sender(chatRequest),
     endpoints: {
       embeddings: { parameters: embeddingParameters, request: sender(embeddingRequest), reply: toEmbeddingReply },

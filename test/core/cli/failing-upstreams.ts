@@ -24,12 +24,15 @@ const PARAMETERS: Readonly<Record<(typeof UPSTREAMS)[number], ParameterTable>> =
   },
 }
 
+const NOTHING = { allowed: [], own: [] }
+
 /** The routing table of a case, with upstreams that fail as the case says. `closed`: an origin without a listener. */
 export function tableOf(each: Case, closed: string): RoutingTable {
   const namespaces = UPSTREAMS.map((name): [string, Namespace] => {
     const provider = providerOf(name, each, closed)
     const state = new UpstreamState(name, { breaker: true }, UNWATCHED)
-    const upstream = each.dormant.has(name) ? undefined : { name, provider, operations: new Operations(provider), state }
+    const operations = new Operations(provider)
+    const upstream = each.dormant.has(name) ? undefined : { name, provider, operations, state, fetches: NOTHING }
     const catalogue = new ModelDiscovery([], LOG)
     return [name, { name, upstream, models: undefined, timeouts: TIMEOUTS, testKeys: 'sandbox', catalogue }]
   })
@@ -39,6 +42,7 @@ export function tableOf(each: Case, closed: string): RoutingTable {
     provider: sandboxed,
     operations: new Operations(sandboxed),
     state: new UpstreamState('sandbox', { breaker: false }, UNWATCHED),
+    fetches: NOTHING,
   }
   return new RoutingTable({ namespaces: new Map(namespaces), curated: curatedOf(each).curated, aliases: new Map(), sandbox })
 }

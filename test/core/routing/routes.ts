@@ -36,8 +36,16 @@ export function candidate(id: string, options: CandidateOptions = {}): Candidate
     },
   }
   const served = { namespace, model, provider: 'test' }
-  const operations = new Operations(provider)
-  const target = { id, served, provider, operations, upstream, health: upstream.named(model), passedThrough: false }
+  const target = {
+    id,
+    served,
+    provider,
+    operations: new Operations(provider),
+    upstream,
+    fetches: { allowed: [], own: [] },
+    health: upstream.named(model || UNNAMED),
+    passedThrough: false,
+  }
   return { target, timeouts: TIMEOUTS, defaults, strict }
 }
 
