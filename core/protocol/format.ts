@@ -45,8 +45,9 @@ export interface StreamedCall extends Pick<Call, 'choices' | 'includeUsage' | 's
 /** What the reply to a call is: a JSON object, a stream of events, or bytes that are passed on as they come: sound, or plain text. */
 export type ReplyKind = 'whole' | 'events' | 'bytes'
 
-/** The most bytes of a whole reply that is text, with a picture or a recording among it; and of one that is vectors, pictures or sound. */
+/** The most bytes of a whole reply that is text, maybe with a picture or a recording in it. */
 export const TEXT_BYTES = 16 << 20
+/** The most bytes of a whole reply that is vectors, pictures or sound. */
 export const MEDIA_BYTES = 64 << 20
 
 /** The usage or error of a whole reply. */

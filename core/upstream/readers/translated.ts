@@ -159,7 +159,9 @@ class SseDecoder implements UpstreamDecoder {
 /** Size limit of a bare error, in bytes. */
 const MAX_STRAY = 64 << 10
 
-const isJson = (text: string): boolean => /^\s*[{[]/.test(text) && parseUpstream(text) !== undefined
+const isJson = (text: string): boolean => JSON_START.test(text) && parseUpstream(text) !== undefined
+
+const JSON_START = /^\s*[{[]/
 
 /** Most events of a text with non-ASCII parts are ASCII: the test costs a fraction of a copy. */
 const utf8 = (latin1: string): string => (ASCII.test(latin1) ? latin1 : Buffer.from(latin1, 'latin1').toString('utf8'))
