@@ -43,7 +43,7 @@ export function candidate(id: string, options: CandidateOptions = {}): Candidate
     operations: new Operations(provider),
     upstream,
     fetches: { allowed: [], own: [] },
-    health: upstream.named(model || UNNAMED),
+    health: upstream.named(model),
     passedThrough: false,
   }
   return { target, timeouts: TIMEOUTS, defaults, strict }
