@@ -100,7 +100,8 @@ export class Budgets {
     if (amount === 0) return undefined
     const charges = counters.map((counter) => ({ counter, amount, onOutage: settings.onOutage }))
     const end = this.#shares.hold(counters, principal.firstKeyId ?? principal.keyId, amount, leftOf)
-    if (typeof end !== 'function') return refusal(bill.request, end.counter, { left: leftOf(end.counter), share: end.share, amount })
+    if (typeof end !== 'function')
+      return refusal(bill.request, end.counter, { left: leftOf(end.counter), share: end.share, amount })
     const resultOf = (taken: Taken | Refusal): Result => {
       if (!('refused' in taken))
         return chargeOf(taken, { charges, capFor: (candidate) => bill.capFor(candidate, cap), isSpeech: bill.isSpeech, end })

@@ -7,6 +7,7 @@ import { outcomeKind } from '../observe/call-log.ts'
 import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
 import type { PriceList } from '../prices/price-list.ts'
 import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
+import type { ChargedTokens } from '../protocol/usage-report.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { Dispatch, DispatchListener } from '../routing/dispatch.ts'
 import type { RoutingTable } from '../routing/table.ts'
@@ -28,7 +29,6 @@ import type {
 } from '../sdk/api.ts'
 import { newRequestId } from '../text/ids.ts'
 import type { CallTrace, Tracer } from '../tracing/call-trace.ts'
-import type { AttemptTokens } from '../upstream/attempt-listener.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
 import type { BudgetCharge } from './budgets.ts'
@@ -129,7 +129,7 @@ export class Exchange implements DispatchListener, Linked {
   /** The tokens to which a budget has capped the answer, for the reply's head. */
   cap: number | undefined
   /** The tokens of the last attempt that used some, and what they cost. */
-  charge: (AttemptTokens & { readonly cost: Cost | undefined }) | undefined
+  charge: (ChargedTokens & { readonly cost: Cost | undefined }) | undefined
   /** What the call is charged to the budgets of its caller. */
   budgetCharge: BudgetCharge | undefined
 
@@ -262,7 +262,7 @@ export class Exchange implements DispatchListener, Linked {
     this.times.waits()
   }
 
-  onAttemptEnded(record: AttemptRecord, tokens: AttemptTokens | undefined, call: Call): void {
+  onAttemptEnded(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void {
     this.attempts.push(record)
     this.times.waited()
     this.trace?.ended(tokens !== undefined)

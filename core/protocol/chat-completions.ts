@@ -1,10 +1,11 @@
 import type { TranslatedCompletion, UpstreamRefusal, Usage } from '../sdk/api.ts'
 import { refusalOf } from '../sdk/refusals.ts'
-import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, WholeReply } from './format.ts'
+import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, StreamedCall, WholeReply } from './format.ts'
 import { normaliseCompletion } from './normalise.ts'
 import { parseUpstream, type ScannedReply } from './upstream-json.ts'
-import { readUsage } from './usage.ts'
+import { UsageReport } from './usage-report.ts'
 import { checkOf } from './validation.ts'
+import { writtenInRun, writtenLength } from './written-text.ts'
 
 const string = { type: 'string' }
 const boolean = { type: 'boolean' }
@@ -117,10 +118,10 @@ export const chatRequestSchema = {
 /** Wire format of chat completions: whole (`chat.completion`) and streamed (`chat.completion.chunk`). */
 export const chatReply: ReplyFormat = {
   endpoint: 'chat.completions',
-  reader: (call) => new ChatStreamReader(call.choices, call.includeUsage),
+  reader: (call) => new ChatStreamReader(call),
   whole: readWhole,
   done: 'data: [DONE]\n\n',
-  usage: (reply) => readUsage((reply as LooseChunk).usage),
+  usage: (reply) => (reply as LooseChunk).usage,
   normalise: (translated, call) => normaliseCompletion(translated as TranslatedCompletion, call.model.id),
   generates: true,
 }
@@ -134,12 +135,13 @@ class ChatStreamReader implements EventReader {
   #envelope: LooseChunk = {}
   /** Whether the upstream has sent a usage, valid or not. */
   #hasUsage = false
-  usage: Usage | undefined
+  readonly report: UsageReport
   refusal: UpstreamRefusal | undefined
 
-  constructor(choices: number, includeUsage: boolean) {
-    this.#choices = choices
-    this.#includeUsage = includeUsage
+  constructor(call: StreamedCall) {
+    this.#choices = call.choices
+    this.#includeUsage = call.includeUsage
+    this.report = new UsageReport(call)
   }
 
   get finished(): boolean {
@@ -149,6 +151,7 @@ class ChatStreamReader implements EventReader {
   read(data: string): EventKind {
     if (data === '' || data === ' ') return 'drop'
     if (data.startsWith('[DONE]')) return 'done'
+    this.report.wrote(writtenLength(data))
     // Google wraps an error in an array.
     if (data.startsWith('[') || SIGNIFICANT_MEMBER.test(data)) return this.#look(data)
     return data.startsWith('{') && (data.endsWith('}') || data.trimEnd().endsWith('}')) ? 'pass' : 'malformed'
@@ -157,6 +160,10 @@ class ChatStreamReader implements EventReader {
   quiet(text: string): number {
     const at = text.search(SIGNIFICANT_MEMBER)
     return at < 0 ? text.length : at
+  }
+
+  skipped(frames: string, count: number): void {
+    this.report.wrote(writtenInRun(frames, count))
   }
 
   isMeaningful(data: string): boolean {
@@ -174,6 +181,7 @@ class ChatStreamReader implements EventReader {
     const chunk = parse(data)
     if (chunk === undefined) return 'malformed'
     if (Array.isArray(chunk) || chunk.error != null) {
+      this.report.read(chunk.usage)
       this.refusal = refusalOf(chunk)
       return 'error'
     }
@@ -185,7 +193,7 @@ class ChatStreamReader implements EventReader {
       this.#finished.add(choice.index ?? 0)
     }
     this.#hasUsage ||= chunk.usage != null
-    this.usage = readUsage(chunk.usage) ?? this.usage
+    this.report.read(chunk.usage, this.finished)
     const usageOnly = chunk.usage != null && choices.length === 0
     return usageOnly && !this.#includeUsage ? 'drop' : 'pass'
   }
@@ -232,7 +240,7 @@ const parse = (data: string): LooseChunk | undefined => parseUpstream(Buffer.fro
 
 function readWhole(reply: ScannedReply): WholeReply | undefined {
   if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
-  return reply.listsObjects('choices') ? { usage: readUsage(reply.get('usage')) } : undefined
+  return reply.listsObjects('choices') ? { usage: reply.get('usage') } : undefined
 }
 
 /** `POST /v1/chat/completions` */

@@ -2,6 +2,7 @@ import type { Call, EndpointName, UpstreamRefusal, Usage } from '../sdk/api.ts'
 import type { ClientProtocol, ClientWire } from './client-protocol.ts'
 import type { Keeper } from './kept-ids.ts'
 import type { ScannedReply } from './upstream-json.ts'
+import type { UsageReport } from './usage-report.ts'
 import type { RequestCheck } from './validation.ts'
 
 /** Kind of one event of a passed-through stream. */
@@ -25,11 +26,13 @@ export interface EventReader {
   read(data: string, type: string): EventKind
   /** Length of the prefix of a stream's text that `read` does not need to see. Absent: every event is read. */
   quiet?(text: string): number
+  /** Receives a run of quiet events, which were not read. */
+  skipped?(frames: string, count: number): void
   /** True if an event carries content for the client: after it, no retry is possible. */
   isMeaningful(data: string, type: string): boolean
   /** True once every choice has a finish reason. */
   readonly finished: boolean
-  readonly usage: Usage | undefined
+  readonly report: UsageReport
   readonly refusal: UpstreamRefusal | undefined
   /** The frame of the event that was read last, as the client gets it. Absent: unchanged. */
   sent?(frame: string): string
@@ -52,7 +55,8 @@ export const MEDIA_BYTES = 64 << 20
 
 /** The usage or error of a whole reply. */
 export interface WholeReply {
-  readonly usage?: Usage
+  /** In the terms of chat completions; of any value. */
+  readonly usage?: unknown
   /** The error in a reply with status 200. */
   readonly refusal?: UpstreamRefusal
   /** The body for the client. Absent: the upstream's own bytes. */
@@ -80,8 +84,8 @@ export interface ReplyFormat {
   readonly typed?: true
   /** The frame that ends a complete stream; '' if its last event does. */
   readonly done?: string
-  /** The usage a whole reply reports. */
-  usage(reply: object): Usage | undefined
+  /** The usage that a whole reply reports, in the terms of chat completions: any value. */
+  usage(reply: object): unknown
   /** Converts a provider's whole reply to OpenAI's. */
   normalise(translated: object, call: Call): object
   /** True if replies consist of tokens: then a reply without usage is charged by its length. */

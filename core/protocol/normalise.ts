@@ -11,8 +11,9 @@ import type {
   Usage,
 } from '../sdk/api.ts'
 import { FINISH_REASONS, type FinishReason } from '../sdk/chat.ts'
-import { isRecord } from '../sdk/json.ts'
-import { readUsage } from './usage.ts'
+import { isRecord, textOf } from '../sdk/json.ts'
+import { isWhole, readUsage } from './usage.ts'
+import { UsageReport } from './usage-report.ts'
 
 /**
  * Builds OpenAI's stream from a translator's parts: constant id, created and model; the role once per choice; tool calls numbered
@@ -27,26 +28,24 @@ export class StreamNormaliser {
   readonly #choices = new Map<number, ChoiceState>()
   /** Fields common to all chunks, in OpenAI's order. */
   #envelope: ChatChunk | undefined
-  #usage: Usage | undefined
+  /** What is known of the tokens. */
+  readonly report: UsageReport
 
   constructor(call: { readonly model: string; readonly includeUsage: boolean; readonly choices: number }) {
     this.#asked = call.choices
+    this.report = new UsageReport(call)
     this.#model = call.model
     this.#includeUsage = call.includeUsage
-  }
-
-  /** The usage the upstream reports: the last value counts. */
-  get usage(): Usage | undefined {
-    return readUsage(this.#usage)
   }
 
   /** Converts one part to chunks. */
   push(part: TranslatedChunk): readonly ChatChunk[] {
     this.#envelope ??= this.#begin(part.id || newId())
-    if (part.usage != null) this.#usage = { ...this.#usage, ...part.usage }
     const extras = extrasOf(part)
     const chunks: ChatChunk[] = []
     for (const choice of part.choices) this.#choice(choice, extras, chunks)
+    // After the text that came with it.
+    if (part.usage != null) this.report.read(part.usage)
     return chunks
   }
 
@@ -63,8 +62,8 @@ export class StreamNormaliser {
       chunks.push(this.#chunk({ ...extras, index, delta: {}, finish_reason: finishOf(finish, tools.size > 0) }))
     }
     if (this.#choices.size < this.#asked) return undefined
-    const { usage } = this
-    if (usage !== undefined) chunks.push(...this.usageChunk(usage))
+    const { usage } = this.report
+    if (isWhole(usage)) chunks.push(...this.usageChunk(usage))
     return chunks
   }
 
@@ -77,6 +76,7 @@ export class StreamNormaliser {
     const { index = 0, delta, finish_reason } = choice
     const state = this.#state(index)
     const cleaned = delta && state.read(delta)
+    if (cleaned !== undefined) this.report.wrote(writtenIn(cleaned))
     if (!state.started) {
       state.started = true
       const opening = { index, delta: { role: 'assistant' as const, content: '' }, finish_reason: null }
@@ -105,6 +105,20 @@ export class StreamNormaliser {
     return { ...extras, ...this.#envelope!, choices: [choice] }
   }
 }
+
+/** The text in a delta, in bytes. Members that only one vendor has may be text too. */
+function writtenIn(delta: ChatDelta): number {
+  let length = 0
+  for (const key in delta) {
+    const value = delta[key]
+    if (typeof value === 'string') length += Buffer.byteLength(value)
+    else if (key === 'tool_calls' && Array.isArray(value)) for (const part of value) length += writtenInCall(part)
+  }
+  return length
+}
+
+const writtenInCall = (part: ToolCallDelta | null): number =>
+  Buffer.byteLength(textOf(part?.function?.arguments)) + Buffer.byteLength(textOf(part?.custom?.input))
 
 /** Fields of a part that OpenAI's chunks lack; nearly always none. */
 function extrasOf(part: TranslatedChunk): object | undefined {
@@ -192,7 +206,8 @@ const unixSeconds = (): number => Math.floor(Date.now() / 1000)
 
 /** Builds OpenAI's completion from a translator's: adds the required fields and the requested model. */
 export function normaliseCompletion(translated: TranslatedCompletion, model: string): ChatCompletion {
-  const { choices, ...rest } = translated
+  const { choices, usage: reported, ...rest } = translated
+  const usage = readUsage(reported)
   return {
     ...rest,
     id: translated.id || newId(),
@@ -212,6 +227,7 @@ export function normaliseCompletion(translated: TranslatedCompletion, model: str
       },
       finish_reason: finishOf(finish_reason, (message.tool_calls?.length ?? 0) > 0),
     })),
+    ...(isWhole(usage) && { usage }),
   }
 }
 

@@ -1,24 +1,88 @@
 import type { CompletionTokensDetails, PromptTokensDetails, Usage } from '../sdk/api.ts'
+import { isCount, isRecord } from '../sdk/json.ts'
 
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
-
-/**
- * The usage that an upstream reports; undefined if it cannot be charged (negative, 1e308, strings, nothing). A total that is not a
- * count is replaced by the sum.
- */
-export function readUsage(value: unknown): Usage | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = value as Partial<Usage>
-  if (!isCount(prompt) || !isCount(completion)) return undefined
-  return isCount(total) ? (value as Usage) : { ...(value as Usage), total_tokens: prompt + completion }
+/** Where vendors report what OpenAI puts into `prompt_tokens_details`; the first that is a count is taken. Read 2026-11-25. */
+const CACHE_NAMES: Readonly<Record<'cached_tokens' | 'cache_write_tokens', readonly string[]>> = {
+  cached_tokens: [
+    'cached_tokens', // Moonshot, Hugging Face, Together: github.com/vercel/ai, packages/moonshotai
+    'prompt_cache_hit_tokens', // DeepSeek: api-docs.deepseek.com/api/create-chat-completion
+    'num_cached_tokens', // Mistral: github.com/mistralai/client-python
+    'cache_read_input_tokens', // LiteLLM, of Anthropic's models
+  ],
+  cache_write_tokens: [
+    'cache_write_tokens', // OpenRouter
+    'cache_creation_input_tokens', // LiteLLM, Alibaba: within prompt_tokens
+  ],
 }
 
-/** Characters of a token, for an upstream that reports no usage. */
-const CHARACTERS_PER_TOKEN = 4
+/** Where vendors put the details themselves; the second is Mistral's. */
+const DETAILS = ['prompt_tokens_details', 'prompt_token_details'] as const
+
+/**
+ * The counts that an upstream reports. Those that are no counts (negative, 1e308, texts, fractions) are left out, and of two counts and a total
+ * the third is computed; undefined if none is left. Cached tokens are found under the names of all vendors.
+ */
+export function readUsage(value: unknown): Partial<Usage> | undefined {
+  if (!isRecord(value)) return undefined
+  const { prompt_tokens, completion_tokens, total_tokens, ...others } = value
+  const reported = { prompt: count(prompt_tokens), completion: count(completion_tokens), total: count(total_tokens) }
+  const prompt = reported.prompt ?? rest(reported.total, reported.completion)
+  const completion = reported.completion ?? rest(reported.total, reported.prompt)
+  if (prompt === undefined && completion === undefined) return undefined
+  const total = reported.total ?? sum(prompt, completion)
+  return {
+    ...others,
+    ...cacheDetails(value),
+    ...(prompt !== undefined && { prompt_tokens: prompt }),
+    ...(completion !== undefined && { completion_tokens: completion }),
+    ...(total !== undefined && { total_tokens: total }),
+  }
+}
+
+const rest = (total: number | undefined, part: number | undefined): number | undefined =>
+  total === undefined || part === undefined ? undefined : count(total - part)
+
+const sum = (prompt: number | undefined, completion: number | undefined): number | undefined =>
+  prompt === undefined || completion === undefined ? undefined : prompt + completion
+
+/** The same usage, whose answer includes all thoughts: xAI and others count them in the total only. */
+export function withAllThoughts(usage: Partial<Usage>): Partial<Usage> {
+  const { prompt_tokens, completion_tokens, total_tokens, completion_tokens_details: details } = usage
+  if (prompt_tokens === undefined || completion_tokens === undefined) return usage
+  const uncounted = (total_tokens ?? 0) - prompt_tokens - completion_tokens
+  if (uncounted <= 0) return usage
+  return {
+    ...usage,
+    completion_tokens: completion_tokens + uncounted,
+    completion_tokens_details: { ...details, reasoning_tokens: Math.max(uncounted, count(details?.reasoning_tokens) ?? 0) },
+  }
+}
+
+/** The details of the prompt, if a vendor reports cached tokens by a name of its own. */
+function cacheDetails(usage: Readonly<Record<string, unknown>>): Pick<Usage, 'prompt_tokens_details'> {
+  const details = DETAILS.map((name) => usage[name]).find(isRecord)
+  const found: Record<string, unknown> = {}
+  for (const [name, aliases] of Object.entries(CACHE_NAMES)) {
+    if (count(details?.[name]) !== undefined) continue
+    const tokens = aliases.map((alias) => count(usage[alias])).find((tokens) => tokens !== undefined)
+    if (tokens !== undefined) found[name] = tokens
+  }
+  const isOpenai = details === undefined || details === usage.prompt_tokens_details
+  return isOpenai && Object.keys(found).length === 0 ? {} : { prompt_tokens_details: { ...details, ...found } }
+}
+
+/** Whether a usage has the counts that all clients rely on. */
+export const isWhole = (usage: Partial<Usage> | null | undefined): usage is Usage =>
+  isCount(usage?.prompt_tokens) && isCount(usage.completion_tokens) && isCount(usage.total_tokens)
+
+/** Bytes or characters of a token, for an upstream that reports no usage. */
+const LENGTH_PER_TOKEN = 4
+
+/** The estimated tokens of a text. `length`: in bytes or characters. */
+export const tokensOfLength = (length: number): number => Math.ceil(length / LENGTH_PER_TOKEN)
 
 /** The usage of a reply whose upstream reports none: clients rely on it. `length`: of the reply, in characters. */
-export const estimatedUsage = (promptTokens: number, length: number): Usage =>
-  usageOf(promptTokens, Math.ceil(length / CHARACTERS_PER_TOKEN))
+export const estimatedUsage = (promptTokens: number, length: number): Usage => usageOf(promptTokens, tokensOfLength(length))
 
 /** The usage of so many tokens. */
 export const usageOf = (prompt: number, completion: number): Usage => ({
@@ -35,15 +99,19 @@ export interface Tokens {
   readonly reasoning: number | undefined
 }
 
-/** The token counts of a usage object. An upstream may send any value: only counts are taken. */
+/** The token counts of a usage object. An upstream may send any value: only counts are taken, and no part is above its sum. */
 export function tokensOf(usage: Usage): Tokens {
+  const [input, output] = [count(usage.prompt_tokens), count(usage.completion_tokens)]
   return {
-    input: count(usage.prompt_tokens),
-    output: count(usage.completion_tokens),
-    cached_input: count(usage.prompt_tokens_details?.cached_tokens),
-    reasoning: count(usage.completion_tokens_details?.reasoning_tokens),
+    input,
+    output,
+    cached_input: atMost(input, count(usage.prompt_tokens_details?.cached_tokens)),
+    reasoning: atMost(output, count(usage.completion_tokens_details?.reasoning_tokens)),
   }
 }
+
+const atMost = (sum: number | undefined, part: number | undefined): number | undefined =>
+  sum === undefined || part === undefined ? part : Math.min(sum, part)
 
 /** No real call has so many; a wrong count from an upstream must not overflow sums. */
 export const MAX_TOKENS = 1e9

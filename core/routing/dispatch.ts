@@ -4,9 +4,10 @@ import { GatewayError } from '../errors.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
+import type { ChargedTokens } from '../protocol/usage-report.ts'
 import { type AttemptRecord, type Call, type RouteTrace, type Served, UpstreamError } from '../sdk/api.ts'
 import { UpstreamAttempt } from '../upstream/attempt.ts'
-import type { AttemptEnd, AttemptListener, AttemptTokens } from '../upstream/attempt-listener.ts'
+import type { AttemptEnd, AttemptListener } from '../upstream/attempt-listener.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import { timeoutError } from '../upstream/failures.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
@@ -45,7 +46,7 @@ export interface DispatchListener {
   /** An attempt, or the wait for one, begins. */
   onWait(): void
   /** An attempt ended: called once for each. `tokens`: undefined if no upstream accepted the call. `call`: as the upstream got it. */
-  onAttemptEnded(record: AttemptRecord, tokens: AttemptTokens | undefined, call: Call): void
+  onAttemptEnded(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void
   /**
    * The reply is complete, or its stream is committed. `dropped`: parameters that the provider left out. `cap`: the tokens to which a budget
    * has capped the answer.
@@ -284,9 +285,9 @@ export class Dispatch implements AttemptListener, Expiring {
   }
 
   /** Settles the share of an attempt that reached its upstream. What is not settled is kept for the same attempt, or cancelled. */
-  #settleShare({ wasSent, stale }: UpstreamAttempt, tokens: AttemptTokens | undefined): void {
+  #settleShare({ wasSent, stale }: UpstreamAttempt, tokens: ChargedTokens | undefined): void {
     if (this.#share === undefined || stale || !wasSent) return
-    if (tokens?.estimated) this.#share.settleEstimated(tokens.usage.completion_tokens)
+    if (tokens?.isPromptEstimated) this.#share.settleEstimated(tokens.usage.completion_tokens)
     else this.#share.settle(tokens?.usage.total_tokens ?? 0)
     this.#share = undefined
   }

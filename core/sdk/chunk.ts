@@ -40,8 +40,8 @@ export const finish = (reason: FinishReason, choice = 0): TranslatedChunk => ({
   choices: [{ index: choice, delta: {}, finish_reason: reason }],
 })
 
-/** The usage of the call; the last one counts. */
-export const usage = (tokens: Usage): TranslatedChunk => ({ choices: [], usage: tokens })
+/** The usage of the call so far, as soon as the upstream reports it: later counts replace earlier ones. */
+export const usage = (tokens: Partial<Usage>): TranslatedChunk => ({ choices: [], usage: tokens })
 
 function delta(part: ChatDelta, choice: number): TranslatedChunk {
   return { choices: [{ index: choice, delta: part }] }

@@ -18,6 +18,9 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** Whether an upstream's value is a number of tokens: an integer from 0. */
+export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
 /** An upstream's value as a number of tokens: 0 for anything but a positive integer. */
 export function countOf(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0

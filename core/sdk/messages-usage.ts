@@ -1,5 +1,5 @@
 import type { Usage } from './chat.ts'
-import { countOf } from './json.ts'
+import { countOf, isCount } from './json.ts'
 
 /** Numbers of tokens in Anthropic's Messages API. `input_tokens` excludes those read from or written to the cache. */
 export interface MessagesUsage {
@@ -12,19 +12,22 @@ export interface MessagesUsage {
   readonly output_tokens_details?: { readonly thinking_tokens?: unknown } | null
 }
 
-/** The usage of a message in OpenAI's terms, whose prompt tokens include cached ones. Undefined if no counts were reported. */
-export function usageOfMessages(usage: MessagesUsage): Usage | undefined {
+/**
+ * The usage of a message in OpenAI's terms, whose prompt tokens include cached ones. A count that was not reported, or is none, is left out;
+ * undefined if no counts were reported.
+ */
+export function usageOfMessages(usage: MessagesUsage): Partial<Usage> | undefined {
   if (usage.input_tokens === undefined && usage.output_tokens === undefined) return undefined
   const cached = countOf(usage.cache_read_input_tokens)
   const written = countOf(usage.cache_creation_input_tokens)
   const writtenForHour = countOf(usage.cache_creation?.ephemeral_1h_input_tokens)
-  const prompt = countOf(usage.input_tokens) + cached + written
-  const completion = countOf(usage.output_tokens)
+  const prompt = isCount(usage.input_tokens) ? usage.input_tokens + cached + written : undefined
+  const completion = isCount(usage.output_tokens) ? usage.output_tokens : undefined
   const thinking = usage.output_tokens_details?.thinking_tokens
   return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
+    ...(prompt !== undefined && { prompt_tokens: prompt }),
+    ...(completion !== undefined && { completion_tokens: completion }),
+    ...(prompt !== undefined && completion !== undefined && { total_tokens: prompt + completion }),
     prompt_tokens_details: {
       cached_tokens: cached,
       cache_write_tokens: written,

@@ -6,7 +6,11 @@ import { unsupportedParameter } from './parameters.ts'
 /** A chunk as a translator returns it; core's normaliser sets id, created, model, role, tool indexes and the place of usage. */
 export interface TranslatedChunk {
   readonly choices: readonly TranslatedChoice[]
-  readonly usage?: Usage
+  /**
+   * What the upstream has reported so far, in the chunk of the text that it counts or after it: a call whose stream breaks is charged by it. The
+   * latest counts are the final ones if no text follows them.
+   */
+  readonly usage?: Partial<Usage>
   readonly id?: string
   /** Fields that only this upstream has are kept. */
   readonly [key: string]: unknown
@@ -36,7 +40,7 @@ export interface TranslatedCompletion {
     readonly finish_reason: FinishReason | (string & {})
     readonly [key: string]: unknown
   }[]
-  readonly usage?: Usage
+  readonly usage?: Partial<Usage>
   readonly [key: string]: unknown
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorName } from '../error-table.ts'
 import type { GatewayError } from '../errors.ts'
-import type { Usage } from '../sdk/api.ts'
+import type { ChargedTokens } from '../protocol/usage-report.ts'
 
 /** Receives the events of an attempt. */
 export interface AttemptListener {
@@ -20,12 +20,5 @@ export interface AttemptEnd {
   /** A stream was already committed. */
   readonly committed: boolean
   /** Undefined for an attempt that is not charged. */
-  readonly tokens: AttemptTokens | undefined
-}
-
-/** The tokens that an attempt has used. */
-export interface AttemptTokens {
-  readonly usage: Usage
-  /** True if the upstream did not report it. */
-  readonly estimated: boolean
+  readonly tokens: ChargedTokens | undefined
 }

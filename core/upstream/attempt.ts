@@ -5,7 +5,9 @@ import { callProvider, type PluginTimer, pluginError } from '../plugins/faults.t
 import type { ClientReplies } from '../protocol/client-protocol.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import { usageOf } from '../protocol/usage.ts'
+import type { ChargedTokens } from '../protocol/usage-report.ts'
 import {
+  answerEstimate,
   type Call,
   type ChatCompletion,
   type LocalReply,
@@ -18,7 +20,7 @@ import {
   type UpstreamRefusal,
   type UpstreamRequest,
 } from '../sdk/api.ts'
-import type { AttemptEnd, AttemptListener, AttemptTokens } from './attempt-listener.ts'
+import type { AttemptEnd, AttemptListener } from './attempt-listener.ts'
 import type { Receiver, Sending, UpstreamClient } from './client.ts'
 import { type ByteSink, type Decoding, decoding } from './decode.ts'
 import { type Phase, type PhaseLimits, privateValues, refusalError, timeoutError, transportError } from './failures.ts'
@@ -64,6 +66,9 @@ export interface AttemptOptions {
 /** Milliseconds an upstream may keep its connection open after the end marker. */
 const AFTER_END_MS = 1000
 
+/** What large models write: a call that the client leaves before the first token costs so many. */
+const TOKENS_PER_SECOND = 100
+
 /** Milliseconds by which a phase timeout may be late. */
 const TOLERANCE_MS = 20
 
@@ -94,7 +99,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   #decoding: Decoding | undefined
   #linger: NodeJS.Timeout | undefined
   #phase: Phase = 'connect'
-  #wasSent = false
+  /** Monotonic time. */
+  #sentAt: number | undefined
 
   constructor(options: AttemptOptions) {
     this.#options = options
@@ -132,7 +138,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   /** Whether any of the request was sent. */
   get wasSent(): boolean {
-    return this.#wasSent
+    return this.#sentAt !== undefined
   }
 
   #send(request: UpstreamRequest | LocalReply, client: UpstreamClient): void {
@@ -151,7 +157,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   onSent(): void {
     this.#state = 'sent'
-    this.#wasSent = true
+    this.#sentAt = performance.now()
     this.#enter('firstByte')
   }
 
@@ -322,18 +328,29 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   }
 
   /**
-   * As the upstream reported them, else estimated. A failed attempt without a report is not charged; one that the client left costs its
-   * prompt at least, since the upstream goes on with it.
+   * As the upstream reported them, else estimated. A failed attempt without a sign of tokens is not charged; one that the client left is, since
+   * the upstream may go on with it (docs/decisions/estimates.md).
    */
-  #tokens(result: AttemptEnd['result']): AttemptTokens | undefined {
-    const reader = this.#reader
-    if (reader?.usage !== undefined) return { usage: reader.usage, estimated: false }
-    const isLeft = result === 'client_closed'
-    const isUnanswered = this.#wasSent && this.heardAt === undefined
-    const answered = reader instanceof RefusalReader ? undefined : reader?.estimatedTokens
-    const completion = answered ?? (isLeft && isUnanswered ? 0 : undefined)
-    if (completion === undefined || (completion === 0 && result !== 'ok' && !isLeft)) return undefined
-    return { usage: usageOf(promptEstimate(this.#options.call), completion), estimated: true }
+  #tokens(result: AttemptEnd['result']): ChargedTokens | undefined {
+    const { call, format } = this.#options
+    const isRefused = this.#reader instanceof RefusalReader
+    const report = this.#reader?.report
+    const prompt = promptEstimate(call)
+    if (report !== undefined && !report.isEmpty) return report.charged(prompt)
+    if (result === 'client_closed' && this.#sentAt !== undefined && !isRefused) {
+      return {
+        usage: usageOf(prompt, format.generates ? this.#unheard(this.#sentAt) : 0),
+        estimated: true,
+        isPromptEstimated: true,
+      }
+    }
+    return result === 'ok' ? report?.charged(prompt) : undefined
+  }
+
+  /** The tokens that the model may have written since the request was sent, and of which nothing came. */
+  #unheard(sentAt: number): number {
+    const seconds = (performance.now() - sentAt) / 1000
+    return Math.min(answerEstimate(this.#options.call), Math.ceil(seconds * TOKENS_PER_SECOND))
   }
 }
 

@@ -1,6 +1,8 @@
-import type { UpstreamRefusal, Usage } from '../../sdk/api.ts'
+import type { UpstreamRefusal } from '../../sdk/api.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
-import type { EventKind, EventReader } from '../format.ts'
+import type { EventKind, EventReader, StreamedCall } from '../format.ts'
+import { UsageReport } from '../usage-report.ts'
+import { writtenLength } from '../written-text.ts'
 import { parseUnencoded } from './encoded-media.ts'
 
 /** An event of OpenAI's endpoints for images and audio. */
@@ -13,13 +15,14 @@ interface MediaEvent {
 /** Reads streams of images and audio: each event has a `type`, and the last one of a picture or a recording has a type of its own. */
 export class MediaEventReader implements EventReader {
   readonly #last: string
-  readonly #usageOf: (event: object) => Usage | undefined
+  readonly #usageOf: (event: object) => unknown
   finished = false
-  usage: Usage | undefined
+  readonly report: UsageReport
   refusal: UpstreamRefusal | undefined
 
   /** `last`: how the type of a last event ends. */
-  constructor(last: string, usageOf: (event: object) => Usage | undefined) {
+  constructor(last: string, usageOf: (event: object) => unknown, call: StreamedCall) {
+    this.report = new UsageReport(call)
     this.#last = last
     this.#usageOf = usageOf
   }
@@ -36,7 +39,8 @@ export class MediaEventReader implements EventReader {
     }
     // Several pictures have a last event each.
     this.finished ||= type.endsWith(this.#last)
-    this.usage = this.#usageOf(event) ?? this.usage
+    if (type.endsWith('.delta')) this.report.wrote(writtenLength(data))
+    this.report.read(this.#usageOf(event), type.endsWith(this.#last))
     return 'pass'
   }
 

@@ -17,7 +17,7 @@ interface Replies {
   readonly bytes?: RegExp
   /** Absent: events if the client asked for a stream, else JSON. */
   kind?(call: Call): ReplyKind
-  usage(reply: object): Usage | undefined
+  usage(reply: object): unknown
   /** Completes a reply that a provider has translated. */
   normalise?(translated: object, call: Call): object
   /** True if replies contain pictures or sound. */
@@ -180,7 +180,7 @@ function toFormat(
 ): ReplyFormat {
   return {
     endpoint,
-    ...(lastEvent !== undefined && { reader: () => new MediaEventReader(lastEvent, usage), typed: true, done: '' }),
+    ...(lastEvent !== undefined && { reader: (call) => new MediaEventReader(lastEvent, usage, call), typed: true, done: '' }),
     ...(bytes && { bytes }),
     ...(kind && { kind }),
     ...(encodes && { maxBytes: MEDIA_BYTES }),
@@ -194,8 +194,7 @@ function toFormat(
 function readWhole(reply: ScannedReply, member: string | undefined, usageOf: Replies['usage']): WholeReply | undefined {
   if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
   if (member === undefined || !reply.has(member)) return undefined
-  const usage = usageOf(reply.pick('usage', 'meta'))
-  return usage === undefined ? {} : { usage }
+  return { usage: usageOf(reply.pick('usage', 'meta')) }
 }
 
 /** Adds what clients of Jina's expect: the model, and the documents if they ask for them. */
@@ -222,7 +221,7 @@ interface MediaUsage {
  * Reads the usage of a reply by the names of chat completions, which limits, metrics, prices and usage rows use. `output`: what the model
  * generates, unless the upstream reports details. Undefined for a usage in seconds, and without one.
  */
-function mediaUsage(reply: object, output?: 'audio_tokens' | 'image_tokens'): Usage | undefined {
+function mediaUsage(reply: object, output?: 'audio_tokens' | 'image_tokens'): Partial<Usage> | undefined {
   const { usage } = reply as { readonly usage?: MediaUsage | null }
   if (typeof usage !== 'object' || usage === null) return undefined
   const { input_tokens, output_tokens, total_tokens, output_tokens_details } = usage
@@ -237,7 +236,7 @@ function mediaUsage(reply: object, output?: 'audio_tokens' | 'image_tokens'): Us
 }
 
 /** The tokens that a rerank has read: Jina reports them in `usage`, Cohere in `meta`. Cohere bills searches, which are no tokens. */
-function rerankUsage(reply: object): Usage | undefined {
+function rerankUsage(reply: object): Partial<Usage> | undefined {
   const { usage, meta } = reply as {
     readonly usage?: { readonly total_tokens?: unknown } | null
     readonly meta?: { readonly tokens?: { readonly input_tokens?: unknown } | null } | null

@@ -4,16 +4,18 @@ import { type MessagesUsage, usageOfMessages } from '../../sdk/messages-usage.ts
 import { unsupportedParameter } from '../../sdk/parameters.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import type { CleanedBody } from '../client-protocol.ts'
-import type { EventKind, EventReader, ReplyFormat, WholeReply } from '../format.ts'
+import type { EventKind, EventReader, ReplyFormat, StreamedCall, WholeReply } from '../format.ts'
 import { readState, STATE_PREFIX } from '../state.ts'
 import { parseUpstreamObject, type ScannedReply } from '../upstream-json.ts'
+import { UsageReport } from '../usage-report.ts'
+import { writtenLength } from '../written-text.ts'
 import { blocksOf } from './content.ts'
 import type { Block, MessageParam } from './wire.ts'
 
 /** Replies of upstreams that speak the Messages API, as they reach the client. */
 export const messagesReply: ReplyFormat = {
   endpoint: 'messages',
-  reader: () => new MessageEventReader(),
+  reader: (call) => new MessageEventReader(call),
   typed: true,
   // The last event ends the stream; no marker follows.
   done: '',
@@ -49,10 +51,11 @@ const READ: ReadonlySet<string> = new Set(['message_start', 'message_delta', 'er
 class MessageEventReader implements EventReader {
   finished = false
   refusal: UpstreamRefusal | undefined
+  readonly report: UsageReport
   #usage: MessagesUsage = {}
 
-  get usage(): Usage | undefined {
-    return usageOfMessages(this.#usage)
+  constructor(call: StreamedCall) {
+    this.report = new UsageReport(call)
   }
 
   read(data: string, named: string): EventKind {
@@ -63,14 +66,18 @@ class MessageEventReader implements EventReader {
       this.finished = true
       return 'last'
     }
-    if (type !== undefined && !READ.has(type)) return 'pass'
+    if (type !== undefined && !READ.has(type)) {
+      this.report.wrote(writtenLength(data))
+      return 'pass'
+    }
     const event = parse(data)
     if (event === undefined) return 'malformed'
     if (event.error != null) {
       this.refusal = refusalOf(event)
       return 'error'
     }
-    this.#count(isRecord(event.message) ? event.message.usage : event.usage)
+    // The count of the answer in message_start is that of its first tokens.
+    this.#count(isRecord(event.message) ? event.message.usage : event.usage, type === 'message_delta')
     return 'pass'
   }
 
@@ -79,9 +86,10 @@ class MessageEventReader implements EventReader {
   }
 
   /** Usage is cumulative: later counts replace earlier ones, null replaces nothing. */
-  #count(usage: unknown): void {
+  #count(usage: unknown, isFinal: boolean): void {
     if (!isRecord(usage)) return
     this.#usage = { ...this.#usage, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)) }
+    this.report.read(usageOfMessages(this.#usage), isFinal && usage.output_tokens != null)
   }
 }
 
@@ -98,7 +106,7 @@ function typeOf(data: string, named: string): string | undefined {
 /** Bytes as latin1, as the relay keeps them. */
 const parse = (data: string): Members | undefined => parseUpstreamObject(Buffer.from(data, 'latin1'))
 
-const usageOf = (usage: unknown): Usage | undefined => (isRecord(usage) ? usageOfMessages(usage) : undefined)
+const usageOf = (usage: unknown): unknown => (isRecord(usage) ? usageOfMessages(usage) : undefined)
 
 /** Texts of a body that may not reach Anthropic as it is: the state of another upstream, and members that choose another model. */
 export const SUSPICIOUS = [`"${STATE_PREFIX}`, '"fallbacks"', '"advisor_'] as const

@@ -1,13 +1,14 @@
 import { GatewayError } from '../../errors.ts'
-import type { UpstreamRefusal, Usage } from '../../sdk/api.ts'
+import type { UpstreamRefusal } from '../../sdk/api.ts'
 import { isRecord } from '../../sdk/json.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import type { CleanedBody, KeptReferences } from '../client-protocol.ts'
-import type { EventKind, EventReader, ReplyFormat, WholeReply } from '../format.ts'
+import type { EventKind, EventReader, ReplyFormat, StreamedCall, WholeReply } from '../format.ts'
 import { isKeptBy, type Keeper, unsealed, withSealedIds } from '../kept-ids.ts'
 import { readState, STATE_PREFIX } from '../state.ts'
 import { parseUpstreamObject, type ScannedReply } from '../upstream-json.ts'
-import { readUsage } from '../usage.ts'
+import { UsageReport } from '../usage-report.ts'
+import { writtenLength } from '../written-text.ts'
 
 interface Response extends Readonly<Record<string, unknown>> {
   readonly object?: unknown
@@ -24,7 +25,7 @@ interface Event {
 /** Replies of upstreams that speak the Responses API, as they reach the client. */
 export const responsesReply: ReplyFormat = {
   endpoint: 'responses',
-  reader: () => new ResponseStreamReader(),
+  reader: (call) => new ResponseStreamReader(call),
   typed: true,
   // The last event ends the stream; no marker follows.
   done: '',
@@ -38,7 +39,7 @@ export const responsesReply: ReplyFormat = {
 /** The same replies, with ids that name their keeper. */
 const sealedReply = (keeper: Keeper): ReplyFormat => ({
   ...responsesReply,
-  reader: () => new ResponseStreamReader(keeper),
+  reader: (call) => new ResponseStreamReader(call, keeper),
   whole: (reply) => whole(reply, keeper),
 })
 
@@ -50,14 +51,15 @@ const PRELUDE = new Set(['response.created', 'response.queued', 'response.in_pro
 /** Reads the events of a streamed response; of those with a type it parses only the last one. */
 class ResponseStreamReader implements EventReader {
   finished = false
-  usage: Usage | undefined
+  readonly report: UsageReport
   refusal: UpstreamRefusal | undefined
   readonly #keeper: Keeper | undefined
   /** Of the event that was read last. */
   #response: Response | undefined
 
   /** `keeper`: of the response, if it is kept. */
-  constructor(keeper?: Keeper) {
+  constructor(call: StreamedCall, keeper?: Keeper) {
+    this.report = new UsageReport(call)
     this.#keeper = keeper
   }
 
@@ -71,16 +73,18 @@ class ResponseStreamReader implements EventReader {
     if (!data.startsWith('{')) return 'malformed'
     const type = typeOf(data, named)
     if (this.#keeper !== undefined && type !== undefined && PRELUDE.has(type)) this.#response = parse(data)?.response
+    // The events that end a part repeat its text.
+    if (type?.endsWith('.delta')) this.report.wrote(writtenLength(data))
     if (type !== undefined && type !== 'error' && !LAST.has(type)) return 'pass'
     const event = parse(data)
     if (event === undefined) return 'malformed'
     if (type === 'error' || event.error != null) return this.#refuse(event)
     if (type === undefined) return 'pass'
     if (event.response === undefined) return 'malformed'
+    this.report.read(usageOf(event.response), true)
     if (type === 'response.failed') return this.#refuse(event.response)
     if (this.#keeper !== undefined) this.#response = event.response
     this.finished = true
-    this.usage = usageOf(event.response)
     return 'last'
   }
 
@@ -116,16 +120,16 @@ function whole(reply: ScannedReply, keeper?: Keeper): WholeReply | undefined {
 }
 
 /** Renames usage to chat completions' fields, which limits, metrics and usage rows use. */
-function usageOf({ usage }: Response): Usage | undefined {
-  return readUsage(
-    usage && {
-      prompt_tokens: usage.input_tokens,
-      completion_tokens: usage.output_tokens,
-      total_tokens: usage.total_tokens,
-      prompt_tokens_details: usage.input_tokens_details,
-      completion_tokens_details: usage.output_tokens_details,
-    },
-  )
+function usageOf({ usage }: Response): unknown {
+  if (!isRecord(usage)) return undefined
+  const { input_tokens, output_tokens, input_tokens_details, output_tokens_details, ...others } = usage
+  return {
+    ...others,
+    prompt_tokens: input_tokens,
+    completion_tokens: output_tokens,
+    prompt_tokens_details: input_tokens_details,
+    completion_tokens_details: output_tokens_details,
+  }
 }
 
 /** Bytes as latin1, as the relay keeps them. */

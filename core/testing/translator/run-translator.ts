@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import { chatReply } from '../../protocol/chat-completions.ts'
+import { isWhole } from '../../protocol/usage.ts'
 import {
   type Call,
   type ChatChunk,
@@ -105,7 +106,7 @@ export function runStream(streamed: StreamedCall, stream: Bytes | readonly (Byte
   } catch (error) {
     sink.failure = toClientError(error)
   }
-  sink.usage = reader.usage
+  sink.usage = isWhole(reader.report.usage) ? reader.report.usage : undefined
   return sink
 }
 

@@ -1,4 +1,5 @@
 import { GatewayError, UpstreamFailure } from '../../errors.ts'
+import { UsageReport } from '../../protocol/usage-report.ts'
 import type { BodyReader } from './reader.ts'
 import type { StreamSink } from './stream-sink.ts'
 
@@ -7,7 +8,7 @@ export class ByteReader implements BodyReader {
   readonly #stream: StreamSink
   readonly #isText: boolean
   #size = 0
-  readonly usage = undefined
+  readonly report = new UsageReport({ choices: 1 })
 
   /** `isText`: the reply is text that the model has written. */
   constructor(stream: StreamSink, isText: boolean) {
@@ -15,12 +16,9 @@ export class ByteReader implements BodyReader {
     this.#isText = isText
   }
 
-  get estimatedTokens(): number {
-    return this.#isText ? Math.ceil(this.#size / 4) : 0
-  }
-
   data(bytes: Buffer): void {
     this.#size += bytes.length
+    if (this.#isText) this.report.wrote(bytes.length)
     this.#stream.push(bytes.toString('latin1'), true)
     this.#stream.flush()
   }

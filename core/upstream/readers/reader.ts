@@ -1,15 +1,14 @@
 import { pluginError, violationBy } from '../../plugins/faults.ts'
-import type { ChatChunk, ChatCompletion, ReplyTransform, Usage } from '../../sdk/api.ts'
+import type { UsageReport } from '../../protocol/usage-report.ts'
+import type { ChatChunk, ChatCompletion, ReplyTransform } from '../../sdk/api.ts'
 
 /** Reads the body of one reply. For a bad reply, throws a GatewayError, or an UpstreamError with the reply's own refusal. */
 export interface BodyReader {
   data(bytes: Buffer): void
   /** The body ended as HTTP permits. A promise, if a thread reads it: then `data` and `end` are not called again. */
   end(): void | Promise<void>
-  /** Usage that the upstream reported. */
-  readonly usage: Usage | undefined
-  /** Estimated tokens, if the upstream reports no usage: about one token per event, or per four bytes. */
-  readonly estimatedTokens: number
+  /** What is known of its tokens. Absent: a refusal uses none. */
+  readonly report?: UsageReport
 }
 
 /** A chain plugin's name and its transform of the reply. */

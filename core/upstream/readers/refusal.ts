@@ -9,8 +9,6 @@ const MAX_REFUSAL = 64 * 1024
 
 /** Reads a reply whose status is not 200; `end` throws the refusal as an UpstreamError. */
 export class RefusalReader implements BodyReader {
-  readonly usage = undefined
-  readonly estimatedTokens = 0
   readonly #status: number
   readonly #headers: Readonly<Record<string, string>>
   readonly #operation: Pick<Provider, 'error'>

@@ -5,7 +5,8 @@ import type { ReplyWriter } from '../../protocol/client-protocol.ts'
 import { StreamNormaliser } from '../../protocol/normalise.ts'
 import { frame, SseReader } from '../../protocol/sse.ts'
 import { expectWithinBounds, parseUpstream } from '../../protocol/upstream-json.ts'
-import { usageOf } from '../../protocol/usage.ts'
+import { isWhole } from '../../protocol/usage.ts'
+import type { UsageReport } from '../../protocol/usage-report.ts'
 import {
   type Call,
   type ChatChunk,
@@ -16,7 +17,6 @@ import {
   type UpstreamDecoder,
   UpstreamError,
   type UpstreamEvent,
-  type Usage,
 } from '../../sdk/api.ts'
 import { type BodyReader, type LinkTransform, transformChunk } from './reader.ts'
 import type { EventSink } from './stream-sink.ts'
@@ -36,7 +36,6 @@ export class TranslatedReader implements BodyReader {
   readonly #plan: TranslatedPlan
   readonly #decoder: UpstreamDecoder
   readonly #normaliser: StreamNormaliser
-  #passed = 0
 
   constructor(plan: TranslatedPlan) {
     this.#plan = plan
@@ -44,12 +43,8 @@ export class TranslatedReader implements BodyReader {
     this.#normaliser = new StreamNormaliser(plan.call)
   }
 
-  get usage(): Usage | undefined {
-    return this.#normaliser.usage
-  }
-
-  get estimatedTokens(): number {
-    return this.#passed
+  get report(): UsageReport {
+    return this.#normaliser.report
   }
 
   data(bytes: Buffer): void {
@@ -70,16 +65,15 @@ export class TranslatedReader implements BodyReader {
       const last = this.#normaliser.end()
       if (last === undefined) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('STREAM_CUT') })
       this.#send(last)
-      if (this.usage === undefined) this.#sendEstimate()
+      this.report.complete()
+      if (!isWhole(this.report.usage)) this.#sendEstimate()
     })
     stream.end(writer.end())
   }
 
   /** A client that asked for the usage gets the estimate by which the call is charged. */
   #sendEstimate(): void {
-    const passed = this.#passed
-    this.#send(this.#normaliser.usageChunk(usageOf(promptEstimate(this.#plan.call), passed)))
-    this.#passed = passed
+    this.#send(this.#normaliser.usageChunk(this.report.charged(promptEstimate(this.#plan.call)).usage))
   }
 
   #translate(events: Iterable<UpstreamEvent>): void {
@@ -92,7 +86,6 @@ export class TranslatedReader implements BodyReader {
   #send(chunks: Iterable<ChatChunk>): void {
     const { stream, transforms, hold, writer } = this.#plan
     for (const chunk of chunks) {
-      this.#passed++
       const meaningful = stream.begun || !hold || isMeaningful(chunk)
       const texts = transforms.length === 0 ? [writer.write(chunk)] : transformChunk(chunk, transforms, writer)
       for (const sent of texts) if (sent !== '') stream.push(sent, meaningful)

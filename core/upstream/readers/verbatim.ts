@@ -2,8 +2,8 @@ import { GatewayError, UpstreamFailure } from '../../errors.ts'
 import type { EventReader, ReplyFormat, StreamedCall } from '../../protocol/format.ts'
 import { EventTooLongError, frame, SseReader } from '../../protocol/sse.ts'
 import { parseUpstreamObject } from '../../protocol/upstream-json.ts'
-import { usageOf } from '../../protocol/usage.ts'
-import { type ChatChunk, promptEstimate, UpstreamError, type Usage } from '../../sdk/api.ts'
+import type { UsageReport } from '../../protocol/usage-report.ts'
+import { type ChatChunk, promptEstimate, UpstreamError } from '../../sdk/api.ts'
 import { type BodyReader, hasChoices, type LinkTransform, transformChunk } from './reader.ts'
 import type { EventSink } from './stream-sink.ts'
 
@@ -23,7 +23,6 @@ export class VerbatimReader implements BodyReader {
   readonly #stream: EventReader
   readonly #events: SseReader
   #done = false
-  #passed = 0
 
   constructor(plan: VerbatimPlan) {
     this.#plan = plan
@@ -35,12 +34,8 @@ export class VerbatimReader implements BodyReader {
     )
   }
 
-  get usage(): Usage | undefined {
-    return this.#stream.usage
-  }
-
-  get estimatedTokens(): number {
-    return this.#passed
+  get report(): UsageReport {
+    return this.#stream.report
   }
 
   data(bytes: Buffer): void {
@@ -67,7 +62,8 @@ export class VerbatimReader implements BodyReader {
   /** A client that asked for the usage gets the estimate by which the call is charged, if the upstream has sent none. */
   #finish(): void {
     const { stream, format, call } = this.#plan
-    const data = call.includeUsage ? this.#stream.usageEvent?.(usageOf(promptEstimate(call), this.#passed)) : undefined
+    this.report.complete()
+    const data = call.includeUsage ? this.#stream.usageEvent?.(this.report.charged(promptEstimate(call)).usage) : undefined
     if (data !== undefined) this.#send(data, frame(data), true)
     stream.end(format.done ?? '')
   }
@@ -101,13 +97,12 @@ export class VerbatimReader implements BodyReader {
   }
 
   #passRun(frames: string, count: number): void {
-    this.#passed += count
+    this.#stream.skipped!(frames, count)
     this.#plan.stream.push(frames, true)
   }
 
   #pass(data: string, text: string, type: string): void {
     const { stream, hold } = this.#plan
-    this.#passed++
     this.#send(data, this.#stream.sent?.(text) ?? text, stream.begun || !hold || this.#stream.isMeaningful(data, type))
   }
 

@@ -4,7 +4,10 @@ import { type ReplyFormat, TEXT_BYTES } from '../../protocol/format.ts'
 import { ScanError } from '../../protocol/json.ts'
 import type { ScannedBody } from '../../protocol/large-call.ts'
 import { parseUpstream, ScannedReply, scanReply } from '../../protocol/upstream-json.ts'
-import { type Call, type ChatCompletion, type Translator, UpstreamError, type Usage } from '../../sdk/api.ts'
+import { readUsage } from '../../protocol/usage.ts'
+import { isPlausible, UsageReport } from '../../protocol/usage-report.ts'
+import { writtenLength } from '../../protocol/written-text.ts'
+import { type Call, type ChatCompletion, type Translator, UpstreamError } from '../../sdk/api.ts'
 import { type BodyReader, type LinkTransform, transformCompletion } from './reader.ts'
 
 /** Reads large replies off the event loop. Both take the bytes over, and throw `ScanError` for what is no JSON, or beyond its bounds. */
@@ -35,16 +38,13 @@ export class WholeReader implements BodyReader {
   readonly #plan: WholePlan
   readonly #chunks: Buffer[] = []
   #size = 0
-  usage: Usage | undefined
+  report: UsageReport
   /** The body for the client, after `end`. */
   body: Buffer = Buffer.alloc(0)
 
   constructor(plan: WholePlan) {
     this.#plan = plan
-  }
-
-  get estimatedTokens(): number {
-    return this.#plan.format.generates ? Math.ceil(this.#size / 4) : 0
+    this.report = new UsageReport(plan.call)
   }
 
   data(bytes: Buffer): void {
@@ -52,6 +52,7 @@ export class WholeReader implements BodyReader {
     if (this.#size > (this.#plan.format.maxBytes ?? TEXT_BYTES))
       throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('REPLY_TOO_LARGE') })
     this.#chunks.push(bytes)
+    if (this.#plan.format.generates) this.report.wrote(bytes.length)
   }
 
   /** A promise where a thread reads the body. */
@@ -85,7 +86,7 @@ export class WholeReader implements BodyReader {
     const facts = this.#plan.format.whole(reply)
     if (facts === undefined) throw this.#notAReply()
     if (facts.refusal !== undefined) throw new UpstreamError(facts.refusal)
-    this.usage = facts.usage
+    this.#settle(facts.usage, () => reply.bytes.toString('latin1'))
     return facts.body ?? reply.bytes
   }
 
@@ -93,12 +94,25 @@ export class WholeReader implements BodyReader {
     try {
       const { format, call, headers } = this.#plan
       const translated = translator.completion(body, headers)
-      this.usage = format.usage(translated)
+      this.#settle(format.usage(translated), () => Buffer.from(JSON.stringify(body)).toString('latin1'))
       return format.normalise(translated, call) as ChatCompletion
     } catch (cause) {
       const known = cause instanceof GatewayError || cause instanceof UpstreamError
       throw known ? cause : new GatewayError('upstream_invalid_response', { cause })
     }
+  }
+
+  /**
+   * The reply is complete, with this usage. Its text is searched only if all of its bytes are too many for the tokens. `text`: of the reply,
+   * a byte a character.
+   */
+  #settle(usage: unknown, text: () => string): void {
+    const { call, format } = this.#plan
+    const tokens = readUsage(usage)?.completion_tokens
+    const isAllCounted = tokens === undefined || isPlausible(tokens, this.#size)
+    this.report = new UsageReport(call)
+    if (format.generates) this.report.wrote(isAllCounted ? this.#size : writtenLength(text()))
+    this.report.read(usage, true)
   }
 
   #scan(bytes: Buffer): ScannedReply | Promise<ScannedReply> {

@@ -66,10 +66,9 @@ class MessageStream {
       case 'content_block_stop':
         return this.#stopBlock(event.index)
       case 'message_delta':
-        this.#usage = updateUsage(this.#usage, event.usage)
         this.#stopReason = event.delta?.stop_reason ?? this.#stopReason
         this.#refusal ||= toExplanation(event.delta?.stop_details)
-        return []
+        return this.#count(event.usage)
       case 'message_stop':
         this.#over = true
         return this.#finish()
@@ -94,9 +93,15 @@ class MessageStream {
   #startMessage({ id, model, usage }: MessageReply): readonly TranslatedChunk[] {
     if (this.#begun !== undefined && this.#begun.id !== id) throw new Error('Another message begins within the stream.')
     this.#begun = { id }
-    this.#usage = updateUsage(this.#usage, usage)
     this.#model = String(model)
-    return typeof id === 'string' ? [{ id, choices: [] }] : []
+    return [...(typeof id === 'string' ? [{ id, choices: [] }] : []), ...this.#count(usage)]
+  }
+
+  /** Usage is cumulative: later counts replace earlier ones, null replaces nothing. */
+  #count(later: MessagesUsage | null | undefined): readonly TranslatedChunk[] {
+    this.#usage = { ...this.#usage, ...Object.fromEntries(Object.entries(later ?? {}).filter(([, value]) => value !== null)) }
+    const usage = usageOfMessages(this.#usage)
+    return usage === undefined ? [] : [chunk.usage(usage)]
   }
 
   #startBlock(index: number | undefined, block: ReplyBlock): readonly TranslatedChunk[] {
@@ -156,12 +161,7 @@ class MessageStream {
 
   #finish(): readonly TranslatedChunk[] {
     if (!this.#hasContent && this.#stopReason == null) throw new Error('The message has neither content nor a stop reason.')
-    const usage = usageOfMessages(this.#usage)
-    return [
-      ...chunk.fromText(chunk.refusal, this.#refusal),
-      chunk.finish(toFinishReason(this.#stopReason)),
-      ...(usage === undefined ? [] : [chunk.usage(usage)]),
-    ]
+    return [...chunk.fromText(chunk.refusal, this.#refusal), chunk.finish(toFinishReason(this.#stopReason))]
   }
 }
 
@@ -170,9 +170,4 @@ function continueCall(block: OpenBlock | undefined, json: string): readonly Tran
   if (block?.kind !== 'tool' || json === '') return []
   block.begun = true
   return [chunk.toolArguments(block.call, json)]
-}
-
-/** Usage is cumulative: later counts replace earlier ones, null replaces nothing. */
-function updateUsage(usage: MessagesUsage, later: MessagesUsage | undefined): MessagesUsage {
-  return { ...usage, ...Object.fromEntries(Object.entries(later ?? {}).filter(([, value]) => value !== null)) }
 }

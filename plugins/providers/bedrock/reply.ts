@@ -79,7 +79,7 @@ export function toFinishReason(stopReason: unknown, called: boolean): FinishReas
 }
 
 /** Bedrock's `inputTokens` exclude cached tokens; OpenAI's `prompt_tokens` include them. Undefined if no counts were reported. */
-export function toUsage(usage: WireUsage | null | undefined): Usage | undefined {
+export function toUsage(usage: WireUsage | null | undefined): Partial<Usage> | undefined {
   if (usage == null) return undefined
   return usageOfMessages({
     input_tokens: usage.inputTokens,

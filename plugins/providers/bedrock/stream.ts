@@ -10,7 +10,7 @@ import { FrameDecoder } from './frames.ts'
 import { toReasoningBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
 import { toCompletion, toFinishReason, toUsage } from './reply.ts'
-import type { ReasoningBlock, ReplyBlock, ReplyReasoning, ReplyToolUse, StreamEvent, WireUsage } from './wire.ts'
+import type { ReasoningBlock, ReplyBlock, ReplyReasoning, ReplyToolUse, StreamEvent } from './wire.ts'
 
 /** Translates the reply to Converse or ConverseStream. `model`: Bedrock's name of it, which replies omit. */
 export function createTranslator(model: string): Translator {
@@ -39,7 +39,7 @@ class ConverseStream {
   #calls = 0
   #hasContent = false
   #stopped: { readonly reason: unknown } | undefined
-  #metadata: { readonly usage?: WireUsage | null } | undefined
+  #hasMetadata = false
 
   constructor(model: string) {
     this.#model = model
@@ -47,7 +47,7 @@ class ConverseStream {
 
   /** Whether messageStop and metadata have arrived. */
   get over(): boolean {
-    return this.#stopped !== undefined && this.#metadata !== undefined
+    return this.#stopped !== undefined && this.#hasMetadata
   }
 
   /** Throws `UpstreamError` for an exception or an error, `Error` for an event that is not of ConverseStream. */
@@ -67,8 +67,8 @@ class ConverseStream {
         this.#stopped = { reason: event.stopReason }
         return this.#finish()
       case 'metadata':
-        this.#metadata = { usage: event.usage }
-        return this.#finish()
+        this.#hasMetadata = true
+        return [...this.#finish(), ...usageIn(event)]
       default:
         return []
     }
@@ -123,13 +123,16 @@ class ConverseStream {
   }
 
   #finish(): readonly TranslatedChunk[] {
-    if (this.#stopped === undefined || this.#metadata === undefined) return []
+    if (this.#stopped === undefined || !this.#hasMetadata) return []
     const { reason } = this.#stopped
     if (!this.#hasContent && reason == null) throw new Error('The reply has neither content nor a stop reason.')
-    const finish = chunk.finish(toFinishReason(reason, this.#calls > 0))
-    const usage = toUsage(this.#metadata.usage)
-    return usage === undefined ? [finish] : [finish, chunk.usage(usage)]
+    return [chunk.finish(toFinishReason(reason, this.#calls > 0))]
   }
+}
+
+function usageIn({ usage }: StreamEvent): readonly TranslatedChunk[] {
+  const tokens = toUsage(usage)
+  return tokens === undefined ? [] : [chunk.usage(tokens)]
 }
 
 /** Empty for Bedrock's own tools: they have such deltas too, but no open block. */

@@ -1,6 +1,7 @@
 import {
   countOf,
   type FinishReason,
+  isCount,
   isRecord,
   type ToolCall,
   type TranslatedCompletion,
@@ -75,11 +76,11 @@ export function toFinishReason(reason: unknown, error?: unknown): FinishReason {
 }
 
 /** The tokens of the model, of which Cohere bills a part, or, if not reported, the billed ones. Undefined if no counts were reported. */
-export function toUsage(usage: WireUsage | null | undefined): Usage | undefined {
+export function toUsage(usage: WireUsage | null | undefined): Partial<Usage> | undefined {
   const counts = usage?.tokens ?? usage?.billed_units
   if (counts?.input_tokens === undefined && counts?.output_tokens === undefined) return undefined
-  const prompt = countOf(counts.input_tokens)
-  const completion = countOf(counts.output_tokens)
+  const { input_tokens: input, output_tokens: output } = counts
+  const [prompt, completion] = [countOf(input), countOf(output)]
   const { input_tokens: billedInput = prompt, output_tokens: billedOutput = completion } = usage?.billed_units ?? {}
   const ofPrompt = {
     ...(usage?.cached_tokens != null && { cached_tokens: countOf(usage.cached_tokens) }),
@@ -87,9 +88,9 @@ export function toUsage(usage: WireUsage | null | undefined): Usage | undefined 
   }
   const ofCompletion = unbilled(completion - countOf(billedOutput))
   return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
+    ...(isCount(input) && { prompt_tokens: input }),
+    ...(isCount(output) && { completion_tokens: output }),
+    ...(isCount(input) && isCount(output) && { total_tokens: input + output }),
     ...(!isEmpty(ofPrompt) && { prompt_tokens_details: ofPrompt }),
     ...(!isEmpty(ofCompletion) && { completion_tokens_details: ofCompletion }),
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   countOf,
   type FinishReason,
+  isCount,
   isRecord,
   type ToolCall,
   type TranslatedCompletion,
@@ -196,16 +197,18 @@ const MODALITIES: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /** Google counts thoughts and the results of its own tools separately; OpenAI's sums include them. Undefined if no counts were reported. */
-export function toUsage(usage: WireUsage): Usage | undefined {
-  if (usage.promptTokenCount === undefined && usage.candidatesTokenCount === undefined) return undefined
-  const prompt = countOf(usage.promptTokenCount) + countOf(usage.toolUsePromptTokenCount)
+export function toUsage(usage: WireUsage): Partial<Usage> | undefined {
+  const { promptTokenCount, candidatesTokenCount } = usage
+  if (promptTokenCount === undefined && candidatesTokenCount === undefined) return undefined
   const reasoning = countOf(usage.thoughtsTokenCount)
-  const completion = countOf(usage.candidatesTokenCount) + reasoning
+  const prompt = isCount(promptTokenCount) ? promptTokenCount + countOf(usage.toolUsePromptTokenCount) : undefined
+  // Google omits what is 0.
+  const completion = isCount(candidatesTokenCount ?? 0) ? countOf(candidatesTokenCount) + reasoning : undefined
   const cachedAudio = byModality(usage.cacheTokensDetails).audio_tokens
   return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
+    ...(prompt !== undefined && { prompt_tokens: prompt }),
+    ...(completion !== undefined && { completion_tokens: completion }),
+    ...(prompt !== undefined && completion !== undefined && { total_tokens: prompt + completion }),
     prompt_tokens_details: {
       ...byModality(usage.promptTokensDetails),
       cached_tokens: countOf(usage.cachedContentTokenCount),

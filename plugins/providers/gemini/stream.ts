@@ -60,6 +60,8 @@ class GenerateStream {
       if (typeof event.responseId === 'string') yield { id: event.responseId, choices: [] }
     }
     for (const { index, candidate } of candidatesOf(event.candidates)) yield* this.#candidate(index, candidate)
+    const usage = event.usageMetadata == null ? undefined : toUsage(this.#usage)
+    if (usage !== undefined) yield chunk.usage(usage)
   }
 
   /** The finishes. Core treats a choice without one as cut off. */
@@ -70,8 +72,6 @@ class GenerateStream {
     if (this.#blocked && this.#choices.size === 0) {
       for (let index = 0; index < this.#requestedChoices; index++) yield chunk.finish('content_filter', index)
     }
-    const usage = toUsage(this.#usage)
-    if (usage !== undefined) yield chunk.usage(usage)
   }
 
   *#candidate(index: number, candidate: Candidate): Generator<TranslatedChunk> {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import {
+  countOf,
   type FinishReason,
+  isCount,
   isRecord,
   parseRecord,
   type TokenLogprob,
@@ -100,14 +102,13 @@ export function toFinishReason({ done_reason: reason }: ChatReply, calls: number
   return calls > 0 ? 'tool_calls' : 'stop'
 }
 
-/** Undefined if Ollama does not report the prompt's tokens. It omits the completion's if there are none. */
-export function toUsage({ prompt_eval_count: prompt, eval_count }: ChatReply): Usage | undefined {
-  if (!isCount(prompt)) return undefined
-  const completion = isCount(eval_count) ? eval_count : 0
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+/** Undefined if Ollama reports no counts. */
+export function toUsage({ prompt_eval_count: prompt, eval_count: completion }: ChatReply): Partial<Usage> | undefined {
+  if (!isCount(prompt)) return isCount(completion) ? { completion_tokens: completion } : undefined
+  // It is omitted if it is 0.
+  if (!isCount(completion ?? 0)) return { prompt_tokens: prompt }
+  return { prompt_tokens: prompt, completion_tokens: countOf(completion), total_tokens: prompt + countOf(completion) }
 }
-
-const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 
 /** Ollama's `logprobs` as the `content` of OpenAI's. */
 export function toTokens(logprobs: unknown): readonly (TokenLogprob & { readonly top_logprobs: readonly TokenLogprob[] })[] {

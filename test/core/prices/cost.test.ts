@@ -12,7 +12,7 @@ import { toUsage as gemini } from '../../../plugins/providers/gemini/reply.ts'
 /** One call: the usage as its upstream reported it, a price, and the cost as computed by hand. */
 interface Example {
   readonly what: string
-  readonly usage: Usage | undefined
+  readonly usage: Partial<Usage> | undefined
   readonly price: UsdPrice
   readonly classes: Readonly<Record<string, number>>
   readonly usd: string
@@ -207,9 +207,9 @@ const EXAMPLES: readonly Example[] = [
 describe('the cost of a call', () => {
   for (const { what, usage, price, classes, usd } of EXAMPLES) {
     it(`is exact for ${what}`, () => {
-      const counts = Object.entries(tokenClasses(usage!)).filter(([, tokens]) => tokens > 0)
+      const counts = Object.entries(tokenClasses(usage as Usage)).filter(([, tokens]) => tokens > 0)
       expect(Object.fromEntries(counts)).to.deep.equal(classes)
-      const cost = costOf(createPrice('test', price), usage!)
+      const cost = costOf(createPrice('test', price), usage as Usage)
       expect(cost?.price).to.equal('test')
       expect(formatUsd(cost!.nanoUsd)).to.equal(usd)
     })

@@ -241,7 +241,7 @@ describe('a translated stream', () => {
     const normaliser = new StreamNormaliser({ model: 'x/y', includeUsage: true, choices: 1 })
     expect([...normaliser.push({ ...says({ content: 'a' }), usage: none }), ...normaliser.push(finish('stop'))]).to.have.length(2)
     expect(normaliser.end()!.at(-1)).to.have.property('usage', null)
-    expect(normaliser.usage).to.equal(undefined)
+    expect(normaliser.report.usage).to.equal(undefined)
   })
 })
 

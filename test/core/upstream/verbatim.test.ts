@@ -44,12 +44,23 @@ function expectEndOf({ bytes, choices }: OpenaiStream, at: number, heard: Heard)
   expect(heard).to.include({ text: content + frame, ending: content === '' ? 'open' : 'broken' })
 }
 
-/** The event of an estimated usage: a token for each event, and for four bytes of the request. */
-function estimateAfter(events: readonly string[]): string {
+/** The bytes of the texts that a model wrote: of all strings in deltas but the role, the ids and the names. */
+function textIn(value: unknown, key = ''): number {
+  if (typeof value === 'string') return ['role', 'id', 'type', 'name'].includes(key) ? 0 : Buffer.byteLength(value)
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.entries(value).reduce((length, [name, member]) => length + textIn(member, name), 0)
+}
+
+/** The usage in an event, which estimates the answer by its text: a token for four bytes, and for four bytes of the request. */
+function expectEstimate(event: string, events: readonly string[]): void {
   const { id, object, created, model } = JSON.parse(events.find((data) => data.startsWith('{'))!)
-  const passed = passedOn(events, true).split('\n\n').length - 1
-  const usage = { prompt_tokens: SIZE / 4, completion_tokens: passed, total_tokens: SIZE / 4 + passed }
-  return `data: ${JSON.stringify({ id, object, created, model, choices: [], usage })}\n\n`
+  const { usage, ...rest } = JSON.parse(event.slice('data: '.length))
+  expect(rest).to.deep.equal({ id, object, created, model, choices: [] })
+  const deltas = events.filter((data) => data.startsWith('{')).flatMap((data) => JSON.parse(data).choices ?? [])
+  const least = Math.ceil(deltas.reduce((length, { delta }) => length + textIn(delta), 0) / 4)
+  expect(usage.prompt_tokens).to.equal(SIZE / 4)
+  expect(usage.completion_tokens).to.be.within(least, 2 * least + 10)
+  expect(usage.total_tokens).to.equal(usage.prompt_tokens + usage.completion_tokens)
 }
 
 function describeStream(stream: OpenaiStream): void {
@@ -62,8 +73,15 @@ function describeStream(stream: OpenaiStream): void {
     it('has a usage for a client that asked for it: the one that the upstream reports, or else an estimate after all that it said', () => {
       const events = eventsIn(stream.bytes)
       const heard = play(reading(stream, true), [stream.bytes])
-      const told = `${passedOn(events, true)}${isUsageIn(events) ? '' : estimateAfter(events)}`
-      expect(heard).to.deep.equal({ text: `${told}data: [DONE]\n\n`, ending: 'ended' })
+      const told = passedOn(events, true)
+      expect(heard.ending).to.equal('ended')
+      expect(heard.text.startsWith(told)).to.equal(true)
+      const more = heard.text.slice(told.length)
+      if (isUsageIn(events)) expect(more).to.equal('data: [DONE]\n\n')
+      else {
+        expect(more).to.match(/^data: [^\n]*\n\ndata: \[DONE\]\n\n$/)
+        expectEstimate(more.split('\n\n')[0]!, events)
+      }
     })
 
     it('is the same in pieces of any size', () => {

@@ -88,7 +88,7 @@ export const cachedTokens: Quirk = {
   completion: moveCachedTokens,
 }
 
-function moveCachedTokens<Reply extends { readonly usage?: Usage }>(reply: Reply): Reply {
+function moveCachedTokens<Reply extends { readonly usage?: Partial<Usage> }>(reply: Reply): Reply {
   const { usage } = reply
   if (typeof usage?.cached_tokens !== 'number' || usage.prompt_tokens_details?.cached_tokens !== undefined) return reply
   const details = { ...usage.prompt_tokens_details, cached_tokens: usage.cached_tokens }
@@ -103,11 +103,12 @@ export const uncountedReasoning: Quirk = {
   completion: includeReasoning,
 }
 
-function includeReasoning<Reply extends { readonly usage?: Usage }>(reply: Reply): Reply {
+function includeReasoning<Reply extends { readonly usage?: Partial<Usage> }>(reply: Reply): Reply {
   const { usage } = reply
   const reasoning = usage?.completion_tokens_details?.reasoning_tokens
-  if (usage === undefined || typeof reasoning !== 'number') return reply
-  const completion_tokens = usage.completion_tokens + reasoning
-  if (usage.total_tokens !== usage.prompt_tokens + completion_tokens) return reply
+  const { prompt_tokens, completion_tokens: counted, total_tokens } = usage ?? {}
+  if (prompt_tokens === undefined || counted === undefined || typeof reasoning !== 'number') return reply
+  const completion_tokens = counted + reasoning
+  if (total_tokens !== prompt_tokens + completion_tokens) return reply
   return { ...reply, usage: { ...usage, completion_tokens } }
 }

@@ -9,24 +9,24 @@ async function failureOf(playing: Promise<unknown>): Promise<unknown> {
   )
 }
 
+const used = (prompt: number, completion: number) => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+  prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+})
+
 describe('anthropic: a streamed reply', () => {
-  it('has its texts, then one finish, then the usage', async () => {
+  it('has the usage so far, its texts, the usage, and one finish', async () => {
     const chunks = await play(fixture('text'))
     expect(chunks).to.deep.equal([
       { id: 'msg_01', choices: [] },
+      { choices: [], usage: used(25, 1) },
       { choices: [{ index: 0, delta: { content: 'Hel' } }] },
       { choices: [{ index: 0, delta: { content: 'lo' } }] },
       { choices: [{ index: 0, delta: { content: '!' } }] },
+      { choices: [], usage: used(25, 15) },
       { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
-      {
-        choices: [],
-        usage: {
-          prompt_tokens: 25,
-          completion_tokens: 15,
-          total_tokens: 40,
-          prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
-        },
-      },
     ])
   })
 

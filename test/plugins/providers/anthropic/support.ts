@@ -72,7 +72,7 @@ export interface Heard {
   reasoning: string
   calls: { index: number; id?: string; name?: string; arguments: string; extra_content?: unknown }[]
   finishes: unknown[]
-  usage?: Usage
+  usage?: Partial<Usage>
 }
 
 /** Joins the chunks of a stream as a client does. */

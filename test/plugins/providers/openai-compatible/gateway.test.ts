@@ -156,10 +156,10 @@ describe('a reply of xAI, which counts reasoning beside completion_tokens', () =
       'with another total': usageOf(1, 999, 290),
       'with invalid reasoning': usageOf(1, 303, '290'),
     })) {
-      it(`keeps a usage ${name} unchanged: ${how}`, async () => {
+      it(`keeps a usage ${name} unchanged, and charges its total: ${how}`, async () => {
         const { told, tokens } = await toldAndLogged(usage, stream)
         expect(told).to.deep.equal(usage)
-        expect(tokens).to.include({ output: usage.completion_tokens })
+        expect(tokens).to.include({ output: usage.total_tokens - usage.prompt_tokens })
       })
     }
   }

@@ -1,0 +1,105 @@
+import type { Call, Usage } from '../sdk/api.ts'
+import { readUsage, tokensOfLength, usageOf, withAllThoughts } from './usage.ts'
+
+/** The tokens to charge for one attempt. */
+export interface ChargedTokens {
+  readonly usage: Usage
+  /** True unless the usage is the upstream's own, complete and possible. */
+  readonly estimated: boolean
+  /** True if the upstream did not report the tokens of the prompt. */
+  readonly isPromptEstimated: boolean
+}
+
+/**
+ * The most tokens of one answer that are believed, thoughts included. Limits of vendors are a few hundred thousand; a usage of 1e12 tokens would
+ * empty the budget of an account.
+ */
+const MAX_ANSWER = 1_000_000
+
+/** The most tokens of a prompt that are believed: twice the largest context window, 10 million (Llama 4 Scout, ai.meta.com, 2025-04-05). */
+const MAX_PROMPT = 20_000_000
+
+/**
+ * The most bytes of text per token that are believed. Tokens of words have up to 30 characters; only runs of one character, such as spaces, have
+ * longer ones (o200k_base, openai/tiktoken).
+ */
+const BYTES_PER_LONGEST_TOKEN = 32
+
+/** What is known of the tokens of one reply while it comes: what its upstream has reported, and how much text the model has written. */
+export class UsageReport {
+  readonly #maxAnswer: number
+  #latest: Partial<Usage> | undefined
+  /** The most that was reported at any time: what an upstream has reported it may charge. */
+  #prompt: number | undefined
+  #completion: number | undefined
+  #isFinal = false
+  #written = 0
+  /** The text that came before the latest report. */
+  #covered = 0
+
+  constructor({ choices }: Pick<Call, 'choices'>) {
+    this.#maxAnswer = MAX_ANSWER * choices
+  }
+
+  /** The latest counts, for the client; a report may have lacked some of them. */
+  get usage(): Partial<Usage> | undefined {
+    return this.#latest
+  }
+
+  /** Whether the upstream has reported or written anything. */
+  get isEmpty(): boolean {
+    return this.#latest === undefined && this.#written === 0
+  }
+
+  /** The model has written text. `length`: in bytes. */
+  wrote(length: number): void {
+    this.#written += length
+  }
+
+  /**
+   * The upstream has reported a usage, which may be any value: counts that are possible replace those before. `isFinal`: the model writes no more.
+   */
+  read(value: unknown, isFinal = false): void {
+    const usage = readUsage(value)
+    if (usage === undefined) return
+    this.#latest = { ...this.#latest, ...usage }
+    const { prompt_tokens: prompt, completion_tokens: completion } = withAllThoughts(usage)
+    if (prompt !== undefined && prompt <= MAX_PROMPT) this.#prompt = Math.max(prompt, this.#prompt ?? 0)
+    if (completion !== undefined && completion <= this.#maxAnswer + this.#written) {
+      this.#completion = Math.max(completion, this.#completion ?? 0)
+    }
+    this.#covered = this.#written
+    this.#isFinal = isFinal
+  }
+
+  /** The reply is complete: the latest report is the final one, unless the model wrote after it. */
+  complete(): void {
+    this.#isFinal ||= this.#covered === this.#written
+  }
+
+  /** The tokens to charge. `prompt`: the estimate of those of the prompt. */
+  charged(prompt: number): ChargedTokens {
+    const usage = this.#latest && withAllThoughts(this.#latest)
+    const tokens = usageOf(this.#prompt ?? prompt, this.#isBelieved() ? this.#completion! : this.#estimate())
+    const isReported = tokens.prompt_tokens === usage?.prompt_tokens && tokens.completion_tokens === usage.completion_tokens
+    return {
+      usage: { ...usage, ...tokens },
+      estimated: !(isReported && this.#isBelieved()),
+      isPromptEstimated: this.#prompt === undefined,
+    }
+  }
+
+  #isBelieved(): boolean {
+    const isCovered = this.#isFinal && this.#covered === this.#written
+    return isCovered && this.#completion !== undefined && isPlausible(this.#completion, this.#written)
+  }
+
+  /** Of the answer: what was reported, and the text since; no less than for all of the text. */
+  #estimate(): number {
+    const since = (this.#completion ?? 0) + tokensOfLength(this.#written - this.#covered)
+    return Math.max(since, tokensOfLength(this.#written))
+  }
+}
+
+/** Whether so few tokens may be a text of so many bytes. */
+export const isPlausible = (tokens: number, bytes: number): boolean => tokens * BYTES_PER_LONGEST_TOKEN >= bytes
