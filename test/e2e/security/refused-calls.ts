@@ -12,7 +12,8 @@ export function refusedCalls(keys: ClientKeys, metricsToken: string): readonly A
     ...['', keys.revoked, keys.expired, keys.unknown, `${live}x`, `"${live}"`, live.slice(1), metricsToken].map((key) => ({
       key,
     })),
-    ...headersThatFail(live).map((line) => ({ lines: [line] })),
+    ...headersThatFail(live, keys.unknown).map((line) => ({ lines: [line] })),
+    { requestLine: 'GET /v1/responses HTTP/1.1', lines: ['Upgrade: websocket', `Sec-WebSocket-Protocol: ${live}`], body: '' },
     { lines: [`Content-Length: ${64 << 20}`], body: '' },
     ...bodiesThatFail(live).map((body) => ({ body })),
     ...membersThatFail(live).map((members) => ({ members })),
@@ -28,8 +29,8 @@ export function refusedCalls(keys: ClientKeys, metricsToken: string): readonly A
   ]
 }
 
-const headersThatFail = (key: string): string[] => [
-  `X-Api-Key: ${key}`,
+const headersThatFail = (key: string, other: string): string[] => [
+  `X-Api-Key: ${other}`,
   `Cookie: key=${key}`,
   `Content-Type: ${CONTENT.prompt}`,
   'Content-Encoding: gzip',
