@@ -238,6 +238,12 @@ export const METRICS = {
     help: 'Times that usage rows could not be written, by the error. They wait, and are written again.',
     labels: ['error'],
   },
+  journalLinesDamaged: {
+    name: 'umg_journal_lines_damaged_total',
+    type: 'counter',
+    help: 'Lines of journals of ended processes that could not be read: their calls may have no rows.',
+    labels: [],
+  },
   usageRowsDropped: {
     name: 'umg_usage_rows_dropped_total',
     type: 'counter',

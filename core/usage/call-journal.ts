@@ -1,8 +1,8 @@
-import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, ftruncateSync, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import type { Log } from '../observe/log.ts'
 import type { AttemptRecord } from '../sdk/api.ts'
 import type { CallsTable } from '../store/schema.ts'
+import { JournalLock, journalPath } from './journal-files.ts'
 import { lineOf, type ServedCall } from './served-call.ts'
 
 /** A file gets no more lines from this size on, in bytes. */
@@ -34,6 +34,7 @@ export class CallJournal {
   readonly #options: CallJournalOptions
   /** By the id of the call. */
   readonly #files = new Map<string, JournalFile>()
+  #lock: JournalLock | undefined
   #current: JournalFile | undefined
   #text = ''
   #count = 0
@@ -66,7 +67,7 @@ export class CallJournal {
     const file = this.#current!
     this.#text = ''
     this.#attempt(() => {
-      file.size += writeSync(file.descriptor, text)
+      file.size += append(file, Buffer.from(text))
       this.#hasFailed = false
       if (file.size >= FULL) this.#current = undefined
     })
@@ -86,6 +87,9 @@ export class CallJournal {
     const file = this.#current
     this.#current = undefined
     if (file?.needed === 0) this.#remove(file)
+    // Also if files are left: those that look for journals of ended processes read them then.
+    this.#attempt(() => this.#lock?.release())
+    this.#lock = undefined
   }
 
   #open(): JournalFile | undefined {
@@ -93,7 +97,8 @@ export class CallJournal {
     this.#attempt(() => {
       const { folder } = this.#options
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      const path = join(folder, `${process.pid}-${startOf(process.pid)}-${++this.#count}.jsonl`)
+      this.#lock ??= new JournalLock(folder)
+      const path = journalPath(folder, this.#lock.process, ++this.#count)
       this.#current = { path, descriptor: openSync(path, 'a', 0o600), size: 0, needed: 0 }
     })
     return this.#current
@@ -122,7 +127,6 @@ export class CallJournal {
     try {
       work()
     } catch (err) {
-      // A part of a line may be written: the file gets no more.
       this.#current = undefined
       this.#retryAt = performance.now() + RETRY_MS
       if (!this.#hasFailed)
@@ -133,25 +137,16 @@ export class CallJournal {
 }
 
 /**
- * When a process started, in the ticks of the kernel: no process that gets its id later has the same. Undefined if it has ended. Where
- * there is no `/proc`, all that is known is whether any process has the id.
+ * Writes all of the bytes. A disk that is nearly full takes a part of them without an error, and then none: the part is cut back, so that no
+ * line is broken. Returns the number of bytes. Throws the errors of node:fs.
  */
-export function startOf(pid: number): string | undefined {
-  if (process.platform !== 'linux') return isRunning(pid) ? '0' : undefined
+function append({ descriptor, size }: JournalFile, bytes: Buffer): number {
+  let written = 0
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The second field, the name in parentheses, may hold anything: proc(5).
-    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return state === 'Z' || state === 'X' ? undefined : fields[18]
-  } catch {
-    return undefined
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
+    while (written < bytes.length) written += writeSync(descriptor, bytes, written)
+    return written
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    if (written > 0) ftruncateSync(descriptor, size)
+    throw error
   }
 }

@@ -1,50 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, unlinkSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startOf } from './call-journal.ts'
+import { DatabaseSync } from 'node:sqlite'
+import type { CallsTable } from '../store/schema.ts'
+import { rowOfLine } from './served-call.ts'
 
-const NAME = /^(\d+)-(\d+)-(\d+)\.jsonl$/
+/** `<process>-<number>.jsonl`; a process is named by a UUID. */
+const NAME = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})-(\d+)\.jsonl$/
 
 /** A file that was found: a part of the journal of a process. */
 export interface FoundJournal {
   readonly path: string
-  /** Its id and its start. */
+  /** The process that has made it. */
   readonly process: string
   /** A process writes its files in this order. */
   readonly number: number
   readonly isEnded: boolean
 }
 
+/** The path of a file of the journal of a process. */
+export const journalPath = (folder: string, process: string, number: number): string => join(folder, `${process}-${number}.jsonl`)
+
+/** The path of a file that belongs to no process: its calls are for the next gateway. */
+export const pathOfEnded = (folder: string): string => journalPath(folder, randomUUID(), 1)
+
+/** Milliseconds for which a process waits for its own lock, which another one may be trying. */
+const LOCK_MS = 5000
+
+const lockPath = (folder: string, process: string): string => join(folder, `${process}.lock`)
+
+/**
+ * The lock that says that the process which has a journal lives: the kernel releases it when the process ends, however that happens. It is
+ * that of a SQLite file, since Node has no other: it holds across containers that share a folder, where ids of processes mean nothing.
+ */
+export class JournalLock {
+  /** Names the process. */
+  readonly process = randomUUID()
+  readonly #path: string
+  readonly #database: DatabaseSync
+
+  /** Throws the errors of node:sqlite. */
+  constructor(folder: string) {
+    this.#path = lockPath(folder, this.process)
+    this.#database = new DatabaseSync(this.#path, { timeout: LOCK_MS })
+    this.#database.exec('BEGIN EXCLUSIVE')
+  }
+
+  release(): void {
+    this.#database.close()
+    unlinkSync(this.#path)
+  }
+}
+
+/** Whether a process that has a journal lives. What cannot be tried counts as living: its files are not touched. */
+function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(path, { timeout: 0 })
+    database.exec('BEGIN EXCLUSIVE')
+    return false
+  } catch {
+    return true
+  } finally {
+    database?.close()
+  }
+}
+
 /** Finds the files of the journals of all processes. */
 export async function findJournals(folder: string): Promise<readonly FoundJournal[]> {
-  const names = await readdir(folder).catch(ignoreMissing)
-  return (names ?? []).flatMap((name) => {
-    const [, pid, start, number] = NAME.exec(name) ?? []
-    if (pid === undefined) return []
-    const path = join(folder, name)
-    return [{ path, process: `${pid}-${start}`, number: Number(number), isEnded: startOf(Number(pid)) !== start }]
+  const entries = (await readdir(folder, { withFileTypes: true }).catch(ignoreMissing)) ?? []
+  const found = entries.flatMap((entry) => {
+    const [name, process, number] = (entry.isFile() && NAME.exec(entry.name)) || []
+    return name === undefined ? [] : [{ path: join(folder, name), process: process!, number: Number(number) }]
   })
+  const living = new Map(found.map(({ process }) => [process, isLocked(lockPath(folder, process))]))
+  return found.map((file) => ({ ...file, isEnded: !living.get(file.process)! }))
 }
 
-/** The name of a file whose process counts as ended. The kernel gives no process the id 0. */
-export const nameOfEnded = (number: number): string => `0-1-${number}.jsonl`
-
-/** Reads files of one process: the last line of each call, which is the one that counts, by its id. */
-export async function readJournal(files: readonly FoundJournal[]): Promise<ReadonlyMap<string, string>> {
-  const lines = new Map<string, string>()
-  const ordered = files.toSorted((a, b) => a.number - b.number)
-  for (const { path } of ordered) for (const line of await linesOf(path)) lines.set(JSON.parse(line)[0], line)
-  return lines
+/** Removes the lock of a process that has ended, of whose journal nothing is left. */
+export function removeLock(folder: string, process: string): void {
+  const path = lockPath(folder, process)
+  if (existsSync(path)) unlinkSync(path)
 }
 
-/** The whole lines of a file. A process may be killed in the middle of a write. */
-async function linesOf(path: string): Promise<readonly string[]> {
-  const text = await readFile(path, 'utf8').catch(ignoreMissing)
-  return text === undefined
-    ? []
-    : text
-        .slice(0, text.lastIndexOf('\n') + 1)
-        .split('\n')
-        .filter((line) => line !== '')
+/** What a file of a journal contains. */
+export interface ReadJournal {
+  /** The last line of each call, which is the one that counts, and its row, by the id of the call. */
+  readonly calls: ReadonlyMap<string, { readonly line: string; readonly row: CallsTable }>
+  /** The lines that cannot be read, by their number, and why. */
+  readonly damaged: readonly { readonly line: number; readonly why: string }[]
+}
+
+/** Reads a file. A line that cannot be read costs no other. Throws the errors of node:fs, but for a file that is gone. */
+export async function readJournal(path: string): Promise<ReadJournal> {
+  const text = (await readFile(path, 'utf8').catch(ignoreMissing)) ?? ''
+  const calls = new Map<string, { line: string; row: CallsTable }>()
+  const damaged: { line: number; why: string }[] = []
+  const lines = text.split('\n')
+  // A process may be killed in the middle of a write: what has no end is no line.
+  lines.pop()
+  for (const [index, line] of lines.entries()) {
+    try {
+      const row = rowOfLine(line)
+      calls.set(row.id, { line, row })
+    } catch (error) {
+      damaged.push({ line: index + 1, why: (error as Error).message })
+    }
+  }
+  return { calls, damaged }
 }
 
 /** For a file that another process may remove. */

@@ -1,8 +1,7 @@
-import { unlink } from 'node:fs/promises'
+import { rename, unlink } from 'node:fs/promises'
 import type { Log } from '../observe/log.ts'
 import type { CallWriter } from './call-writer.ts'
-import { type FoundJournal, findJournals, ignoreMissing, readJournal } from './journal-files.ts'
-import { rowOfLine } from './served-call.ts'
+import { type FoundJournal, findJournals, ignoreMissing, type ReadJournal, readJournal, removeLock } from './journal-files.ts'
 
 /** How often the files of ended processes are looked for, in milliseconds. */
 const LOOK_MS = 1000
@@ -16,6 +15,8 @@ export interface JournalReplayOptions {
   readonly writer: Pick<CallWriter, 'write'>
   /** Resolves when all calls that were recorded so far have rows. */
   written(): Promise<void>
+  /** Lines could not be read: so many calls may have no rows. */
+  onDamaged(lines: number): void
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
@@ -30,6 +31,8 @@ export class JournalReplay {
   #ended = new Set<string>()
   #looking: Promise<void> | undefined
   #hasFailed = false
+  /** The files whose failure is in the log. */
+  readonly #reported = new Set<string>()
 
   constructor(options: JournalReplayOptions) {
     this.#options = options
@@ -62,12 +65,45 @@ export class JournalReplay {
   }
 
   async #replay(process: string, files: readonly FoundJournal[]): Promise<void> {
-    const { writer, written, log } = this.#options
+    const { folder, writer, written, log } = this.#options
     await written()
-    const lines = await readJournal(files)
-    const rows = Array.from(lines.values(), rowOfLine)
+    const read = new Map<string, ReadJournal>()
+    for (const { path } of files.toSorted((a, b) => a.number - b.number)) {
+      const journal = await this.#read(path)
+      if (journal !== undefined) read.set(path, journal)
+    }
+    const calls = new Map([...read.values()].flatMap((journal) => [...journal.calls]))
+    const rows = Array.from(calls.values(), ({ row }) => row)
     for (let from = 0; from < rows.length; from += MAX_BATCH) await writer.write(rows.slice(from, from + MAX_BATCH))
-    for (const { path } of files) await unlink(path).catch(ignoreMissing)
+    for (const [path, { damaged }] of read) await this.#remove(path, damaged)
+    if (read.size === files.length) removeLock(folder, process)
     if (rows.length > 0) log.info({ process, calls: rows.length }, 'read the journal of an ended process')
+  }
+
+  /** Undefined for a file that cannot be read: it costs no other. */
+  async #read(path: string): Promise<ReadJournal | undefined> {
+    try {
+      return await readJournal(path)
+    } catch (err) {
+      if (!this.#reported.has(path)) this.#options.log.warn({ file: path, err }, 'cannot read a journal of calls, retrying')
+      this.#reported.add(path)
+      return undefined
+    }
+  }
+
+  /** Removes a file whose rows are written. One with lines that cannot be read is set aside, for people. */
+  async #remove(path: string, damaged: ReadJournal['damaged']): Promise<void> {
+    if (damaged.length === 0) {
+      await unlink(path).catch(ignoreMissing)
+      return
+    }
+    const aside = `${path}.damaged`
+    await rename(path, aside).catch(ignoreMissing)
+    this.#options.onDamaged(damaged.length)
+    const [first] = damaged
+    this.#options.log.warn(
+      { file: aside, lines: damaged.length, line: first!.line, why: first!.why },
+      'a journal of calls has lines that cannot be read: their calls may have no rows',
+    )
   }
 }

@@ -15,8 +15,12 @@ export interface ServedCall extends RowCall {
   readonly times: { elapsed(): { readonly total: number } }
 }
 
+/** The version of lines of the journal. Another one has other fields, or the same ones with another meaning. */
+const VERSION = 1
+
 /** The fields of a line: an array, and only the counts of the usage, since a line is written for each call. */
 type Fields = readonly [
+  version: typeof VERSION,
   id: string,
   account: string | null,
   keyId: string | null,
@@ -36,11 +40,18 @@ type Fields = readonly [
   traceId: string | null,
 ]
 
+/** The types of the fields, in their order; `?`: or null. */
+const TYPES = [
+  ...['number', 'string', 'string?', 'string?', 'object?', 'object', 'string', 'object?', 'boolean', 'object'],
+  ...['number', 'number', 'number?', 'number?', 'boolean', 'object?', 'number', 'string?'],
+]
+
 /** A call as one line of text. `attempt`: the one that has ended, which has used tokens. */
 export function lineOf(call: ServedCall, attempt: AttemptRecord): string {
   const { principal } = call
   const { usage, estimated, cost } = call.charge!
   const fields: Fields = [
+    VERSION,
     call.id,
     principal?.account ?? null,
     principal?.keyId ?? null,
@@ -62,9 +73,61 @@ export function lineOf(call: ServedCall, attempt: AttemptRecord): string {
   return JSON.stringify(fields)
 }
 
-/** The row of a served call, by its line: as if the call had ended then. If no attempt has served it, the gateway has failed it. */
+/** The types of the columns of a row, in their order: what every database accepts. `?`: or null. */
+const COLUMNS = {
+  id: 'string',
+  at: 'number',
+  account_id: 'string?',
+  key_id: 'string?',
+  endpoint: 'string',
+  model: 'string?',
+  alias: 'string?',
+  stream: 'small',
+  status: 'small',
+  outcome: 'string',
+  fault: 'string?',
+  error: 'string?',
+  error_code: 'string?',
+  attempts: 'json',
+  links: 'json',
+  served: 'small',
+  total_us: 'number',
+  first_byte_us: 'number?',
+  overhead_us: 'number',
+  input_tokens: 'number?',
+  output_tokens: 'number?',
+  cached_tokens: 'number?',
+  reasoning_tokens: 'number?',
+  estimated: 'small',
+  cost: 'number?',
+  currency: 'string?',
+  price: 'string?',
+  tags: 'json',
+  trace_id: 'string?',
+} as const satisfies Record<keyof CallsTable, 'string' | 'string?' | 'number' | 'number?' | 'small' | 'json'>
+
+/**
+ * The row of a served call, by its line: as if the call had ended then. If no attempt has served it, the gateway has failed it. Throws an
+ * Error that says what is wrong with a line that is damaged, or of another version.
+ */
 export function rowOfLine(line: string): CallsTable {
-  const [id, account, keyId, keyTags, tags, endpoint, model, stream, attempt, ...charged] = JSON.parse(line) as Fields
+  const fields: unknown = JSON.parse(line)
+  if (!Array.isArray(fields)) throw new Error('is no list')
+  if (fields[0] !== VERSION) throw new Error(`is of the version ${JSON.stringify(fields[0])}, and this gateway reads ${VERSION}`)
+  const wrong = TYPES.findIndex((type, index) => !hasType(fields[index] ?? null, type))
+  if (wrong >= 0) throw new Error(`has no ${TYPES[wrong]!.replace('?', '')} as its field ${wrong + 1}`)
+  const row = rowOf(fields as unknown as Fields)
+  for (const [name, type] of Object.entries(COLUMNS)) {
+    const value = row[name as keyof CallsTable]
+    const isOk = value === null ? type.endsWith('?') : isOfType(value, type)
+    if (!isOk) throw new Error(`has no ${type.replace('?', '')} as "${name}"`)
+  }
+  if (!ID.test(row.id)) throw new Error('has no id of a request')
+  return row
+}
+
+function rowOf(fields: Fields): CallsTable {
+  const [, id, account, keyId, keyTags, tags, endpoint, model, stream, attempt, ...charged] = fields
   const [prompt, completion, cached, reasoning, usageEstimated, cost, total, traceId] = charged
   const isServed = attempt.result === 'ok'
   const outcome: Outcome = {
@@ -90,4 +153,19 @@ export function rowOfLine(line: string): CallsTable {
   const principal =
     account === null || keyId === null ? undefined : { account, keyId, ...(keyTags !== null && { tags: keyTags }) }
   return callRow(outcome, { id, principal, tags, ...(traceId !== null && { trace: { traceId } }) })
+}
+
+const hasType = (value: unknown, type: string): boolean =>
+  value === null ? type.endsWith('?') : typeof value === type.replace('?', '')
+
+const ID = /^req_[0-9a-f]+$/
+
+const MAX_NAME = 200
+const MAX_SMALL = 32_767
+
+function isOfType(value: unknown, type: string): boolean {
+  if (type.startsWith('number')) return Number.isSafeInteger(value)
+  if (type === 'small') return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_SMALL
+  if (typeof value !== 'string' || value.includes('\0')) return false
+  return type === 'json' ? typeof JSON.parse(value) === 'object' : value.length <= MAX_NAME
 }

@@ -79,6 +79,11 @@ const REQUIREMENTS = {
     missing: 'none in /usr/bin or /usr/local/bin',
     find: () => ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && majorOf(path) < 24),
   },
+  namespaces: {
+    tests: 'a process in another PID namespace, as in another container',
+    missing: 'unshare --pid needs Linux and root',
+    find: () => (spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0 ? 'unshare' : undefined),
+  },
   linux: {
     tests: '/proc',
     missing: 'only Linux has it',

@@ -1,10 +1,10 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { databaseUrl, sqliteFileOf } from '../../store/database.ts'
 import { backUpSqlite } from '../../store/sqlite-backup.ts'
 import { restoreSqlite } from '../../store/sqlite-restore.ts'
 import { StoreError } from '../../store/unavailable.ts'
-import { findJournals, nameOfEnded, readJournal } from '../../usage/journal-files.ts'
+import { findJournals, pathOfEnded, readJournal } from '../../usage/journal-files.ts'
 import { type CommandIo, formatTime, type JsonOption, writeJson } from '../output.ts'
 import { journalsIn } from '../start/lifecycle.ts'
 
@@ -69,15 +69,15 @@ function fileOf(options: RestoreOptions, tool: string): string {
 
 /** The calls in the journals of all processes: also of those that run. */
 async function readJournals(folder: string): Promise<readonly string[]> {
-  const processes = Map.groupBy(await findJournals(folder), ({ process }) => process)
-  const journals = await Promise.all(Array.from(processes.values(), readJournal))
-  return journals.flatMap((lines) => [...lines.values()])
+  const files = (await findJournals(folder)).toSorted((a, b) => a.number - b.number)
+  const read = await Promise.all(files.map(({ path }) => readJournal(path)))
+  return Array.from(new Map(read.flatMap(({ calls }) => [...calls])).values(), ({ line }) => line)
 }
 
 /** The next gateway writes the rows of these calls, unless they have rows. */
 async function writeJournal(folder: string, lines: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await writeFile(join(folder, nameOfEnded(Date.now())), lines, { flag: 'wx', mode: 0o600 })
+  await writeFile(pathOfEnded(folder), lines, { flag: 'wx', mode: 0o600 })
 }
 
 /** Prints what the operator can correct: the errors of the database and of files. Resolves to the exit code. */

@@ -7,7 +7,7 @@ import { Metrics } from '../../../core/observe/metrics.ts'
 import { openStore } from '../../../core/store/database.ts'
 import { newRequestId } from '../../../core/text/ids.ts'
 import { callRecord } from '../../../core/usage/call-record.ts'
-import { nameOfEnded } from '../../../core/usage/journal-files.ts'
+import { pathOfEnded } from '../../../core/usage/journal-files.ts'
 import { openUsage } from '../../../core/usage/recorder.ts'
 import { DEFAULT_RETENTION } from '../../../core/usage/retention.ts'
 import { outcomeOf } from './outcome.ts'
@@ -24,7 +24,7 @@ describe('the records of calls', () => {
   it('let a gateway end whose database is away, although an ended process has left its journal', async () => {
     const store = await openStore(`sqlite:${join(folder, 'gateway.db')}`)
     await store.close()
-    await writeFile(join(folder, nameOfEnded(1)), '')
+    await writeFile(pathOfEnded(folder), '')
     const metrics = new Metrics()
     const log = createLog({ level: 'silent' })
     const usage = openUsage({ store, log, metrics, retention: DEFAULT_RETENTION, journals: folder })
