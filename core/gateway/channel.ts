@@ -21,9 +21,9 @@ const CLOSED = 'the connection to the other process has closed'
 
 /**
  * Calls between two processes, over a stream that both have one end of: a line of JSON for each message. `Remote`: the functions of the
- * other side, whose arguments and results are JSON.
+ * other side, `Local`: those of this one; their arguments and results are JSON. A message that cannot be read closes the connection.
  */
-export class Channel<Remote extends object> {
+export class Channel<Remote extends object, Local extends object> {
   readonly #stream: Duplex
   readonly #methods: ReadonlyMap<string, (...args: unknown[]) => unknown>
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
@@ -33,7 +33,7 @@ export class Channel<Remote extends object> {
   readonly closed: AbortSignal
 
   /** `methods`: the functions that the other side may call. */
-  constructor(stream: Duplex, methods: object) {
+  constructor(stream: Duplex, methods: Local) {
     this.#stream = stream
     this.#methods = new Map(Object.entries(methods))
     const closed = new AbortController()
@@ -48,7 +48,7 @@ export class Channel<Remote extends object> {
       if (!text.includes('\n')) return
       const lines = rest.split('\n')
       rest = lines.pop()!
-      for (const line of lines) void this.#receive(JSON.parse(line) as Message)
+      for (const line of lines) this.#receive(line)
     })
     stream.once('close', () => {
       for (const { reject } of this.#waiting.values()) reject(new ChannelError(CLOSED))
@@ -75,13 +75,22 @@ export class Channel<Remote extends object> {
     this.#stream.destroy()
   }
 
-  async #receive([id, name, value]: Message): Promise<void> {
-    if (name !== null) return this.#answer(id, name, value as unknown[])
-    const { result, error } = value as Answer
-    const waiting = this.#waiting.get(id)!
+  #receive(line: string): void {
+    const message = messageOf(line)
+    if (message === undefined) {
+      this.#stream.destroy()
+      return
+    }
+    const [id, name, value] = message
+    if (name !== null) void this.#answer(id, name, value as unknown[])
+    else this.#settle(id, value as Answer)
+  }
+
+  #settle(id: number, { result, error }: Answer): void {
+    const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
-    if (error === undefined) waiting.resolve(result)
-    else waiting.reject(new ChannelError(error))
+    if (error === undefined) waiting?.resolve(result)
+    else waiting?.reject(new ChannelError(error))
   }
 
   async #answer(id: number, name: string, args: readonly unknown[]): Promise<void> {
@@ -96,5 +105,17 @@ export class Channel<Remote extends object> {
 
   #send(message: Message): void {
     this.#stream.write(`${JSON.stringify(message)}\n`)
+  }
+}
+
+/** Undefined for a line that is no message: a process of another version may have written it. */
+function messageOf(line: string): Message | undefined {
+  try {
+    const [id, name, value] = JSON.parse(line) as unknown[]
+    const isCall = typeof name === 'string' && Array.isArray(value)
+    const isAnswer = name === null && typeof value === 'object' && value !== null
+    return typeof id === 'number' && (isCall || isAnswer) ? [id, name, value] : undefined
+  } catch {
+    return undefined
   }
 }

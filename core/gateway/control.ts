@@ -10,11 +10,10 @@ import { METRICS } from '../observe/metric-definitions.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { TotalMetrics } from '../observe/total-metrics.ts'
 import type { Instance } from '../otlp/instance.ts'
-import type { Channel } from './channel.ts'
 import type { GatewayOptions } from './gateway.ts'
 import { openMetricsExport } from './metrics-export.ts'
 import { operatorPaths } from './operators.ts'
-import type { ProxyMessages } from './planes.ts'
+import type { ProxyChannel } from './planes.ts'
 import { Proxies } from './proxies.ts'
 import { Reloader } from './reload.ts'
 import type { RunFolder } from './run-folder.ts'
@@ -68,7 +67,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const proxies = opened.adopt(new Proxies({ control, metrics: total, log }, join), (each) => each.close())
 
   /** Brings a proxy to the version of routes.yaml in use. */
-  async function join(channel: Channel<ProxyMessages>): Promise<void> {
+  async function join(channel: ProxyChannel): Promise<void> {
     const { process: id, files } = await channel.call('hello')
     if (files !== null) inUse.resolve(files)
     const reloader = await loaded.promise

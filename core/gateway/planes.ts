@@ -6,6 +6,7 @@ import type { Lease, LeaseRequest } from '../quota/counter.ts'
 import type { TargetReport } from '../routing/upstream-state.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import type { CallRecord, CallSink } from '../usage/call-record.ts'
+import type { Channel } from './channel.ts'
 
 /**
  * What serving calls needs of the control plane: the keys of the database, leases of the limits that all processes share, and where calls
@@ -33,6 +34,12 @@ export interface ControlMessages {
   /** The proxy of this identity is about to end: the last state of its metrics. */
   leave(process: string, metrics: MetricsState): void
 }
+
+/** A connection, as the proxy has it. */
+export type ControlChannel = Channel<ControlMessages, ProxyMessages>
+
+/** A connection, as control has it. */
+export type ProxyChannel = Channel<ProxyMessages, ControlMessages>
 
 /** The messages that control sends to a proxy. */
 export interface ProxyMessages {

@@ -10,7 +10,7 @@ import { type TargetReport, worstOf } from '../routing/upstream-state.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
 import { Channel } from './channel.ts'
-import type { ControlMessages, ControlPlane, ProxyMessages } from './planes.ts'
+import type { ControlMessages, ControlPlane, ProxyChannel, ProxyMessages } from './planes.ts'
 
 /** The options of `Proxies`. */
 export interface ProxiesOptions {
@@ -25,13 +25,13 @@ export interface ProxiesOptions {
 /** The proxies that are connected to this control process. */
 export class Proxies {
   readonly #options: ProxiesOptions
-  readonly #channels = new Set<Channel<ProxyMessages>>()
+  readonly #channels = new Set<ProxyChannel>()
   readonly #keys: RememberedKeys
   readonly #stopWatching: () => void
-  readonly #join: (channel: Channel<ProxyMessages>) => Promise<void>
+  readonly #join: (channel: ProxyChannel) => Promise<void>
 
   /** `join`: brings a proxy that has connected to the version of routes.yaml in use, and then calls `add`. */
-  constructor(options: ProxiesOptions, join: (channel: Channel<ProxyMessages>) => Promise<void>) {
+  constructor(options: ProxiesOptions, join: (channel: ProxyChannel) => Promise<void>) {
     this.#options = options
     this.#join = join
     // Before the proxies, it learns of a change: they ask again at once.
@@ -57,7 +57,7 @@ export class Proxies {
       written: () => recorder.written(),
       leave: (process, state) => this.#options.metrics.leaves(process, state),
     }
-    const channel = new Channel<ProxyMessages>(socket, messages)
+    const channel = new Channel<ProxyMessages, ControlMessages>(socket, messages)
     channel.closed.addEventListener('abort', () => {
       places
         .giveBack()
@@ -73,7 +73,7 @@ export class Proxies {
   }
 
   /** Adds a proxy that serves calls. */
-  add(channel: Channel<ProxyMessages>, id: string): void {
+  add(channel: ProxyChannel, id: string): void {
     if (channel.closed.aborted) return
     this.#channels.add(channel)
     const ended = this.#options.metrics.add({ id, state: () => channel.call('metrics') })
@@ -119,7 +119,7 @@ export class Proxies {
   }
 
   /** The answers of the proxies that answer: one that hangs or ends is replaced, and its successor brought up to date. */
-  async #ask<Answer>(question: (channel: Channel<ProxyMessages>) => Promise<Answer>): Promise<Answer[]> {
+  async #ask<Answer>(question: (channel: ProxyChannel) => Promise<Answer>): Promise<Answer[]> {
     const answers = [...this.#channels].map((channel) =>
       question(channel).catch((err: unknown) => {
         this.#options.log.warn({ err }, 'a proxy process did not answer')
@@ -129,7 +129,7 @@ export class Proxies {
     return (await Promise.all(answers)).filter((answer) => answer !== undefined) as Answer[]
   }
 
-  #tell(send: (channel: Channel<ProxyMessages>) => Promise<unknown>): void {
+  #tell(send: (channel: ProxyChannel) => Promise<unknown>): void {
     void this.#ask(send)
   }
 }

@@ -10,7 +10,7 @@ import { waitingTrace } from '../tracing/call-trace.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
 import type { CallRecord, CallSink } from '../usage/call-record.ts'
 import { Channel, ChannelError } from './channel.ts'
-import type { ControlMessages, ControlPlane, ProxyMessages } from './planes.ts'
+import type { ControlChannel, ControlMessages, ControlPlane, ProxyMessages } from './planes.ts'
 
 /** How long a record waits for others, in milliseconds. */
 const BATCH_DELAY_MS = 100
@@ -49,9 +49,9 @@ export class RemoteControl implements ControlPlane {
   readonly #holder = newId('prc')
   readonly #closing = new AbortController()
   readonly #connecting: Promise<void>
-  #channel: Channel<ControlMessages> | undefined
+  #channel: ControlChannel | undefined
   /** Resolves when control is connected. */
-  #connected = Promise.withResolvers<Channel<ControlMessages>>()
+  #connected = Promise.withResolvers<ControlChannel>()
   #isClosing = false
   #waiting: CallRecord[] = []
   #usedKeys = new Set<string>()
@@ -105,20 +105,20 @@ export class RemoteControl implements ControlPlane {
     }
   }
 
-  #connect(): Promise<Channel<ControlMessages> | undefined> {
+  #connect(): Promise<ControlChannel | undefined> {
     return new Promise((resolve) => {
       const socket = connect(this.#options.socket)
       socket.once('error', () => resolve(undefined))
       socket.once('connect', () => {
         const notify = (tell: (watcher: KeyWatcher) => void) => () => this.#watchers.forEach(tell)
         const keysChanged = (id: string | null) => notify(({ changed }) => changed(id ?? undefined))()
-        const methods = { ...this.#options.messages, keysChanged, keysLost: notify(({ lost }) => lost()) }
-        resolve(new Channel(socket, methods))
+        const methods: ProxyMessages = { ...this.#options.messages, keysChanged, keysLost: notify(({ lost }) => lost()) }
+        resolve(new Channel<ControlMessages, ProxyMessages>(socket, methods))
       })
     })
   }
 
-  async #useUntilClosed(channel: Channel<ControlMessages>): Promise<void> {
+  async #useUntilClosed(channel: ControlChannel): Promise<void> {
     this.#channel = channel
     // Changes may have been missed meanwhile.
     for (const { changed } of this.#watchers) changed()
@@ -138,12 +138,12 @@ export class RemoteControl implements ControlPlane {
     }, KEYS_LOST_MS).unref()
   }
 
-  #lookUp<Found>(ask: (channel: Channel<ControlMessages>) => Promise<Found | null>): Promise<Found | undefined> {
+  #lookUp<Found>(ask: (channel: ControlChannel) => Promise<Found | null>): Promise<Found | undefined> {
     return withTimeout(LOOK_UP_MS, this.#askAnyControl(ask))
   }
 
   /** While control is replaced, waits for its successor. */
-  async #askAnyControl<Found>(ask: (channel: Channel<ControlMessages>) => Promise<Found | null>): Promise<Found | undefined> {
+  async #askAnyControl<Found>(ask: (channel: ControlChannel) => Promise<Found | null>): Promise<Found | undefined> {
     for (;;) {
       const channel = await this.#connected.promise
       try {
@@ -157,7 +157,7 @@ export class RemoteControl implements ControlPlane {
     }
   }
 
-  #reachable(): Channel<ControlMessages> {
+  #reachable(): ControlChannel {
     if (this.#channel === undefined) throw new ChannelError('the control process cannot be reached')
     return this.#channel
   }
@@ -207,7 +207,7 @@ export class RemoteControl implements ControlPlane {
   }
 
   /** Keeps rows until control has written them: a control process that is killed loses those that it has not. */
-  async #confirm(channel: Channel<ControlMessages>, rows: readonly CallsTable[]): Promise<void> {
+  async #confirm(channel: ControlChannel, rows: readonly CallsTable[]): Promise<void> {
     if (rows.length === 0) return
     try {
       await channel.call('written')

@@ -98,7 +98,9 @@ export function printStartError(error: unknown, options: StartOptions, io: Comma
 
 /** Why the gateway cannot start, and what to do. */
 function describeStartError(error: unknown, { host, port, adminListen }: StartOptions): string {
-  const { code, port: failed } = error as NodeJS.ErrnoException & { port?: number }
+  const { code, port: failed, address: path } = error as NodeJS.ErrnoException & { port?: number; address?: string }
+  if (failed === undefined && path?.startsWith('/'))
+    return `Cannot listen on the socket ${path} (${code}): see that its folder can be written to.`
   const address = failed === adminListen?.port && failed !== port ? `${adminListen?.host}:${failed}` : `${host}:${port}`
   if (code === 'EADDRINUSE')
     return `${address} is in use: end the process that listens there, or choose another port with --port.`

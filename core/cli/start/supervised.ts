@@ -16,6 +16,13 @@ const LEAVE_MS = 2_000
 export async function startSupervised(assignment: Assignment, options: StartOptions, io: CommandIo): Promise<number> {
   // The supervisor has them too, and gives orders.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  // Without a supervisor nobody would end a process that does not serve yet.
+  if (!process.connected) return 1
+  const endAlone = (): never => {
+    new RunFolder(assignment.folder).remove()
+    return process.exit(1)
+  }
+  process.once('disconnect', endAlone)
   reportAlive()
   const log = prepareProcess(options)
   let orders: Orders
@@ -26,6 +33,7 @@ export async function startSupervised(assignment: Assignment, options: StartOpti
   }
   const grace = options.grace * 1000
   const { ended, drain } = serveSupervised(orders, grace)
+  process.off('disconnect', endAlone)
   let code = 0
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'uncaught exception, ending this process')
@@ -39,6 +47,8 @@ export async function startSupervised(assignment: Assignment, options: StartOpti
   })
   await ended
   await log.flush()
+  // The supervisor removes it, unless it was killed.
+  if (!process.connected && assignment.role === 'control') new RunFolder(assignment.folder).remove()
   return code
 }
 
@@ -56,7 +66,7 @@ async function control(assignment: Assignment, options: StartOptions, { io, log 
   const { gatewayOptions } = await import('./start.ts')
   // Proxies may serve already: they need its socket and their metrics, with the database or without.
   const store = await openStore(databaseUrl(options), { later: assignment.predecessors > 0 })
-  const folder = new RunFolder(assignment.folder)
+  const folder = RunFolder.open(assignment.folder)
   const starting = startControl({ ...gatewayOptions(store, log, options, io), ...assignment, folder })
   const running = await starting.catch(async (error: unknown) => {
     await store.close()
@@ -76,7 +86,7 @@ async function control(assignment: Assignment, options: StartOptions, { io, log 
 async function proxy(assignment: Assignment, options: StartOptions, { io, log }: Surroundings): Promise<Orders> {
   const { startProxy } = await import('../../gateway/proxy.ts')
   const { version, workerThreads, routes, adminListen, tracing } = options
-  const folder = new RunFolder(assignment.folder)
+  const folder = RunFolder.open(assignment.folder)
   const running = await startProxy({
     log,
     version,

@@ -50,6 +50,11 @@ export class Umg {
     if (over !== undefined) throw new Error(`umg ended with ${over.code}: ${over.stderr}`)
   }
 
+  /** The id of its process. */
+  get pid(): number {
+    return this.#child.pid!
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal)
   }
