@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { CHAT } from './apis.ts'
 import { cpuBetween, cpuSnapshot } from './cpu.ts'
 import { memoryOf } from './memory.ts'
+import type { Place } from './place.ts'
 import { SHORT_CHAT, writeRequest } from './requests.ts'
-import { type Place, type Subject, TOOLS } from './subjects.ts'
+import { type Subject, TOOLS } from './subjects.ts'
 
 /** What open streams cost on which nothing happens. */
 export interface IdleCost {

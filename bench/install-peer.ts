@@ -8,8 +8,8 @@ import type { Command, Processes } from './processes.ts'
 /** Kept between runs, outside the sources. */
 const CACHE = fileURLToPath(new URL('../.cache/bench-peers/', import.meta.url))
 
-/** LiteLLM is 700 MB. */
-const INSTALL_MS = 15 * 60_000
+/** How long packages may take to be installed: LiteLLM is 700 MB. */
+export const INSTALL_MS = 15 * 60_000
 
 /** Its last line is written when all packages are there. */
 const MARK = 'installed.txt'

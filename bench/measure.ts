@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { cpuBetween, cpuSnapshot } from './cpu.ts'
+import type { Place } from './place.ts'
 import { replyText } from './replies.ts'
 import { type ChatRequest, writeRequest } from './requests.ts'
 import type { Scenario } from './scenarios.ts'
-import { type Place, type Subject, type Subjects, TOOLS } from './subjects.ts'
+import { type Subject, type Subjects, TOOLS } from './subjects.ts'
 
 /** One scenario through one subject in one round. Times are microseconds. */
 export interface Measurement {
@@ -33,7 +34,7 @@ export interface Failure {
 /** What was measured, and what was not. */
 export interface Results {
   readonly measurements: readonly Measurement[]
-  /** Of peers: any other failure ends the run. */
+  /** Of peers and versions: any other failure ends the run. */
   readonly failures: readonly Failure[]
 }
 
@@ -72,7 +73,7 @@ export async function measure(plan: Plan, place: Place, subjects: Subjects): Pro
   const failures: Failure[] = []
   const failed = (scenario: Scenario, name: string) => failures.some((one) => one.scenario === scenario && one.subject === name)
 
-  /** Does `work` unless it has failed before; a peer runs only meanwhile. */
+  /** Does `work` unless it has failed before; a peer or version runs only meanwhile. */
   async function attempt(target: Case, work: () => Promise<void>): Promise<void> {
     const { scenario, subject } = target
     if (failed(scenario, subject.name)) return
@@ -91,10 +92,10 @@ export async function measure(plan: Plan, place: Place, subjects: Subjects): Pro
     }
   }
 
-  const { all, key } = subjects
+  const { direct, all, key } = subjects
   for (const scenario of scenarios) {
     progress(`warming up: ${scenario.name}`)
-    const expected = await replyText(requestOf({ scenario, subject: all[0], key }))
+    const expected = await replyText(requestOf({ scenario, subject: direct, key }))
     for (const subject of all) {
       if (subject.peer && subject.asks(scenario.api, scenario.client).speaks !== scenario.client) {
         failures.push({ scenario, subject: subject.name, reason: 'it is asked by chat completions only' })

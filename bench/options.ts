@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { PEERS, type Peer } from './peers.ts'
+import { LEAST_ROUNDS } from './regressions.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
 import { VARIANTS, type Variant } from './variants.ts'
 
@@ -13,43 +14,78 @@ export interface Options {
   readonly variants: readonly Variant[]
   /** Measured too; none without `--peers`. */
   readonly peers: readonly Peer[]
+  /** A commit: this checkout is compared with it, and nothing else is measured. */
+  readonly against?: string
 }
 
 /** Not a load: the cost of streams on which nothing happens. */
 const IDLE = { name: 'idle-streams' }
 
+const ROUNDS = 5
+
 const namesOf = (table: readonly { readonly name: string }[]): string => table.map(({ name }) => name).join(',')
 
+/** The options, as `--help` and docs/performance.md explain them. */
+export const EXPLAINED: readonly (readonly [option: string, meaning: string])[] = [
+  ['--rounds N', `how often each scenario is measured; default ${ROUNDS}, with --against ${LEAST_ROUNDS}, and no fewer`],
+  ['--scenarios a,b', 'only these; default all, idle-streams included'],
+  ['--variants', 'gateways with other settings too; --variants=a,b: only these'],
+  ['--peers', 'other gateways too; --peers=a,b: only these'],
+  ['--against COMMIT', 'compares this checkout with a commit, and measures nothing else'],
+  ['--help', 'shows this'],
+]
+
 /** How the command is called. */
-export const USAGE = `usage: npm run bench -- [--rounds N] [--scenarios ${namesOf([...SCENARIOS, IDLE])}] [--variants[=${namesOf(VARIANTS)}]] [--peers[=${namesOf(PEERS)}]]`
+export const USAGE = [
+  'usage: npm run bench -- [options]',
+  '',
+  ...EXPLAINED.map(([option, meaning]) => `  ${option.padEnd(18)}${meaning}`),
+  '',
+  `scenarios: ${namesOf([...SCENARIOS, IDLE])}`,
+  `variants:  ${namesOf(VARIANTS)}`,
+  `peers:     ${namesOf(PEERS)}`,
+].join('\n')
 
 /** What each option names that may stand alone, for all of them. */
 const TABLES = { peers: PEERS, variants: VARIANTS }
 
-/** Reads the command line. Throws with a sentence where it is wrong. */
-export function readOptions(args: readonly string[]): Options {
+/** Reads the command line; undefined if it asks for help. Throws with a sentence where it is wrong. */
+export function readOptions(args: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: args.map((argument) => {
       const table = TABLES[argument.slice(2) as keyof typeof TABLES]
       return table === undefined ? argument : `${argument}=${namesOf(table)}`
     }),
     options: {
-      rounds: { type: 'string', default: '5' },
+      rounds: { type: 'string' },
       scenarios: { type: 'string' },
       peers: { type: 'string' },
       variants: { type: 'string' },
+      against: { type: 'string' },
+      help: { type: 'boolean' },
     },
   })
-  const rounds = Number(values.rounds)
-  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) throw new Error('--rounds is a whole number from 1 to 100.')
+  if (values.help) return undefined
+  const { against } = values
+  if (against !== undefined && (values.peers ?? values.variants) !== undefined)
+    throw new Error('--against compares two versions alone: run --variants and --peers without it.')
+  const least = against === undefined ? 1 : LEAST_ROUNDS
+  const rounds = Number(values.rounds ?? (against === undefined ? ROUNDS : LEAST_ROUNDS))
+  if (!Number.isInteger(rounds) || rounds < least || rounds > 100)
+    throw new Error(`--rounds is a whole number from ${least} to 100${against === undefined ? '' : ' with --against'}.`)
+  // Idle streams are measured once and not in rounds: nothing would tell a difference from noise.
+  const table: readonly { readonly name: string }[] = against === undefined ? [...SCENARIOS, IDLE] : SCENARIOS
   const chosen =
-    values.scenarios === undefined ? [...SCENARIOS, IDLE] : choose('scenario', [...SCENARIOS, IDLE], values.scenarios)
+    values.scenarios === undefined
+      ? table
+      : choose(against === undefined ? 'scenario' : 'scenario of --against', table, values.scenarios)
   return {
     rounds,
     scenarios: chosen.filter((one) => one !== IDLE) as Scenario[],
     idleStreams: chosen.includes(IDLE),
     variants: values.variants === undefined ? [] : choose('variant', VARIANTS, values.variants),
     peers: values.peers === undefined ? [] : choose('peer', PEERS, values.peers),
+    ...(against !== undefined && { against }),
   }
 }
 

@@ -2,18 +2,27 @@ import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 
 /** Programs, and the Debian packages that have them. */
-const PACKAGES = { gcc: 'gcc', make: 'make', nginx: 'nginx', taskset: 'util-linux', 'redis-server': 'redis-server' } as const
-type Tool = keyof typeof PACKAGES
+const PACKAGES = {
+  gcc: 'gcc',
+  make: 'make',
+  nginx: 'nginx',
+  taskset: 'util-linux',
+  'redis-server': 'redis-server',
+  git: 'git',
+  tar: 'tar',
+} as const
+/** A program that a run may need. */
+export type Tool = keyof typeof PACKAGES
 
 /** What every run needs. */
-const TOOLS: readonly Tool[] = ['gcc', 'make', 'nginx', 'taskset']
+const EVERY_RUN: readonly Tool[] = ['gcc', 'make', 'taskset']
 
 /** Says in one sentence what this machine lacks for a run that also needs `more`; undefined where it lacks nothing. */
-export function missingPrerequisite(more: readonly Tool[] = []): string | undefined {
+export function missingPrerequisite(more: readonly Tool[]): string | undefined {
   if (process.platform !== 'linux') return 'The benchmark reads /proc and needs Linux: run it there, or in a container.'
   if (!isReadable('/proc/self/schedstat'))
     return 'This kernel does not count processor time per thread: run one with CONFIG_SCHED_INFO.'
-  const missing = [...TOOLS, ...more].filter((tool) => !isInstalled(tool))
+  const missing = [...EVERY_RUN, ...more].filter((tool) => !isInstalled(tool))
   if (missing.length === 0) return undefined
   return `The benchmark needs ${missing.join(', ')}: install with "apt-get install -y ${missing.map((tool) => PACKAGES[tool]).join(' ')}" and run it again.`
 }

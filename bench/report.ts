@@ -1,9 +1,13 @@
 import { IDLE_STREAMS, type IdleCost } from './idle-streams.ts'
 import type { Failure, Measurement } from './measure.ts'
+import { ALLOWANCES, type Difference } from './regressions.ts'
 import { median, timesOf, type Verdict } from './targets.ts'
 
 /** Above it other work changes what is measured: a proxy that was kept waiting moves more bytes at once, at less cost for each. */
 const MOST_WAITING = 0.1
+
+/** Above it a change of the size that matters is not seen: the old version differs from itself by as much. */
+const MOST_NOISE = 1.1
 
 /** Of a reason in the table; progress shows all of it. */
 const MOST_CHARACTERS = 160
@@ -28,6 +32,39 @@ export function idleTable(costs: readonly IdleCost[]): string {
 export function verdictTable(verdicts: readonly Verdict[]): string {
   const rows = verdicts.map(({ scenario, target, measured, met }) => [scenario, target, measured, met ? 'met' : 'MISSED'])
   return table(['scenario', 'target', 'measured', 'verdict'], rows)
+}
+
+/** What two versions cost, as a Markdown table. */
+export function differenceTable(differences: readonly Difference[]): string {
+  const rows = differences.map(({ scenario, of, ...figures }) => [
+    scenario.name,
+    of === 'CPU' ? `CPU / ${scenario.unit}` : of,
+    cell(figures.old),
+    cell(figures.new),
+    multiple(figures.ratio, 3),
+    `${multiple(figures.noise.lowest, 3)} to ${multiple(figures.noise.highest, 3)}`,
+    multiple(figures.most, 3),
+    verdictOf(figures),
+  ])
+  const reasons = ALLOWANCES.filter((allowance) => differences.some(({ scenario }) => scenario.name === allowance.scenario))
+  return [
+    table(['scenario', 'of', 'old', 'new', 'new / old', 'old / old', 'at most', 'verdict'], rows),
+    ...reasons.map(({ scenario, mostTimes, reason }) => `\n\`${scenario}\` may cost ${mostTimes} x: ${reason}.`),
+  ].join('\n')
+}
+
+/** A warning if an old version differs much from itself; undefined if none does. */
+export function warnOfNoise(differences: readonly Difference[]): string | undefined {
+  const noisy = differences.filter(({ of, noise }) => of === 'CPU' && noise.highest > MOST_NOISE)
+  if (noisy.length === 0) return undefined
+  const names = noisy.map(({ scenario }) => scenario.name).join(', ')
+  return `The machine was busy: in ${names} the CPU of the old version differs from its own by more than ${percent(MOST_NOISE - 1)}, and a smaller change is not seen. Repeat it on a quiet machine.`
+}
+
+/** What of two versions was not measured, and why, as a Markdown table. */
+export function failureTable(failures: readonly Failure[]): string {
+  const rows = failures.map(({ subject, scenario, reason }) => [subject, scenario?.name ?? 'all', oneLine(reason)])
+  return table(['not measured', 'scenario', 'reason'], rows, 3)
 }
 
 /** What a subject does beside relaying. */
@@ -66,7 +103,7 @@ function resultRow(rounds: readonly Measurement[], measurements: readonly Measur
     subject,
     cell(median(cpu), ` / ${scenario.unit}`),
     cpu.length > 0 ? `${cell(Math.min(...cpu))} to ${cell(Math.max(...cpu))}` : '-',
-    Number.isNaN(times) ? '-' : times.toFixed(2),
+    multiple(times, 2),
     percent(median(values('waited'))),
     cell(median(values('perSecond'))),
     cell(median(values('p50'))),
@@ -78,6 +115,15 @@ function resultRow(rounds: readonly Measurement[], measurements: readonly Measur
 function cell(value: number, unit = ''): string {
   if (Number.isNaN(value)) return '-'
   return (value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en')) + unit
+}
+
+function multiple(value: number, digits: number): string {
+  return Number.isNaN(value) ? '-' : value.toFixed(digits)
+}
+
+function verdictOf({ ratio, most, met }: Pick<Difference, 'ratio' | 'most' | 'met'>): string {
+  if (met) return 'met'
+  return Number.isNaN(ratio) || Number.isNaN(most) ? 'NOT MEASURED' : 'MISSED'
 }
 
 function percent(share: number): string {

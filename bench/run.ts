@@ -8,25 +8,46 @@ import { type Failure, measure } from './measure.ts'
 import { largestMemoryOf, memoryOf } from './memory.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import type { Peer } from './peers.ts'
-import { missingPrerequisite } from './prerequisites.ts'
+import type { Place } from './place.ts'
+import { missingPrerequisite, type Tool } from './prerequisites.ts'
 import { createProcesses } from './processes.ts'
-import { idleTable, resultTable, subjectTable, verdictTable, warnOfBusyMachine } from './report.ts'
+import { differencesOf } from './regressions.ts'
+import {
+  differenceTable,
+  failureTable,
+  idleTable,
+  resultTable,
+  subjectTable,
+  verdictTable,
+  warnOfBusyMachine,
+  warnOfNoise,
+} from './report.ts'
 import { startPeers } from './start-peers.ts'
-import { GATEWAY_SWITCHED_ON, NGINX_SWITCHED_ON, type Place, type Subject, startSubjects, TOOLS } from './subjects.ts'
+import { GATEWAY_SWITCHED_ON, NGINX_SWITCHED_ON, type Subject, startSubjects, startUpstream, TOOLS } from './subjects.ts'
 import { comparisonsOf, judge, judgeIdle, judgeMemory } from './targets.ts'
 import { startVariants } from './variants.ts'
+import { startVersions } from './versions.ts'
 
-/** Exit codes: every target was met; one was missed or nothing could be measured; the machine or the command line is not fit. */
+/**
+ * Exit codes: every target was met, or no scenario costs more than before; one was missed or costs more, or nothing could be measured;
+ * the machine or the command line is not fit.
+ */
 const [MET, MISSED, UNFIT] = [0, 1, 2]
 
+const progress = (message: string) => void process.stderr.write(`${message}\n`)
+
 async function main(): Promise<number> {
-  let options: Options
+  let options: Options | undefined
   try {
     options = readOptions(process.argv.slice(2))
   } catch (error) {
     return complain(`${(error as Error).message}\n${USAGE}`, UNFIT)
   }
-  const unfit = missingPrerequisite(options.variants.flatMap(({ needs }) => needs ?? []))
+  if (options === undefined) {
+    print([USAGE])
+    return MET
+  }
+  const unfit = missingPrerequisite(needsOf(options))
   if (unfit) return complain(unfit, UNFIT)
   try {
     return await bench(options)
@@ -35,19 +56,28 @@ async function main(): Promise<number> {
   }
 }
 
+const needsOf = ({ against, variants }: Options): readonly Tool[] =>
+  against === undefined ? ['nginx', ...variants.flatMap(({ needs }) => needs ?? [])] : ['git', 'tar']
+
 async function bench(options: Options): Promise<number> {
-  const progress = (message: string) => void process.stderr.write(`${message}\n`)
   await using scratch = await mkdtempDisposable(join(tmpdir(), 'umg-bench-'))
   await using processes = createProcesses()
   const place = { processes, scratch: scratch.path, cores: chooseCores() }
 
   await processes.run({ name: 'make', program: 'make', args: ['--silent', '-C', TOOLS] })
+  const { against } = options
+  // Awaited here: the children end with this function.
+  return await (against === undefined ? judgeGateway(options, place) : compareVersions(options, against, place))
+}
+
+/** Holds the gateway against its targets. */
+async function judgeGateway(options: Options, place: Place): Promise<number> {
   const subjects = await startSubjects(place)
   const peers = await startPeers(options.peers, place, subjects, progress)
-  const variants = await startVariants(options.variants, place, subjects.all[0].port)
-  const all = [...subjects.all, ...variants, ...peers.subjects] as const
+  const variants = await startVariants(options.variants, place, subjects.direct.port)
+  const all = [...subjects.all, ...variants, ...peers.subjects]
   // First: what a load leaves behind would hold the memory of idle streams.
-  const idle = options.idleStreams ? await measureIdle(all, subjects.key, place, progress) : []
+  const idle = options.idleStreams ? await measureIdle(all, subjects.key, place) : []
   const { measurements, failures } = await measure({ ...options, progress }, place, { ...subjects, all })
 
   const gateways = all.filter(({ name }) => name === 'gateway' || name === 'two-workers')
@@ -67,13 +97,26 @@ async function bench(options: Options): Promise<number> {
   return verdicts.every(({ met }) => met) ? MET : MISSED
 }
 
+/** Holds this checkout against an older version of itself. */
+async function compareVersions(options: Options, commit: string, place: Place): Promise<number> {
+  const upstream = await startUpstream(place)
+  progress(`checking out and starting ${commit}`)
+  const versions = await startVersions(commit, place, upstream)
+  const { measurements, failures } = await measure({ ...options, progress }, place, versions.subjects)
+
+  const differences = differencesOf(measurements, options.scenarios)
+  print([
+    `${await describeMachine()}; ${describeCores(place, 'gateways')}.\n${describeRounds(options)}`,
+    `Old: ${versions.old}. New: ${versions.new}.`,
+    differenceTable(differences),
+    failures.length > 0 && failureTable(failures),
+    warnOfNoise(differences),
+  ])
+  return differences.every(({ met }) => met) ? MET : MISSED
+}
+
 /** One subject after the other: their streams would keep each other's core from resting. */
-async function measureIdle(
-  subjects: readonly Subject[],
-  key: string,
-  place: Place,
-  progress: (message: string) => void,
-): Promise<readonly IdleCost[]> {
+async function measureIdle(subjects: readonly Subject[], key: string, place: Place): Promise<readonly IdleCost[]> {
   const costs: IdleCost[] = []
   for (const { pid, peer, ...subject } of subjects) {
     if (pid === undefined || peer !== undefined) continue
@@ -97,17 +140,23 @@ const switchedOnBy = ({ name, source, switchedOn }: Peer): [string, string] => {
   return [name, `${switchedOn}${packages}`]
 }
 
-async function describeConditions({ rounds, peers }: Options, { cores, processes }: Place): Promise<string> {
-  const processor = /^model name\s*:\s*(.+)$/m.exec(await readFile('/proc/cpuinfo', 'latin1'))?.[1] ?? process.arch
-  const nginx = await processes.run({ name: 'nginx -v', program: 'sh', args: ['-c', 'nginx -v 2>&1'] })
-  const where = cores
-    ? `${peers.length > 0 ? 'gateway, nginx and peers' : 'gateway and nginx'} on core ${cores.proxy}, tools on core ${cores.tools}`
-    : 'one core for all: expect lower rates and longer times'
-  return [
-    `${processor}, Linux ${release()}; Node ${process.versions.node}, ${nginx.trim().replace('nginx version: ', '')}; ${where}.`,
-    `Rounds: ${rounds}; medians. CPU and times in µs.`,
-  ].join('\n')
+async function describeConditions(options: Options, place: Place): Promise<string> {
+  const nginx = await place.processes.run({ name: 'nginx -v', program: 'sh', args: ['-c', 'nginx -v 2>&1'] })
+  const where = describeCores(place, options.peers.length > 0 ? 'gateway, nginx and peers' : 'gateway and nginx')
+  return `${await describeMachine()}, ${nginx.trim().replace('nginx version: ', '')}; ${where}.\n${describeRounds(options)}`
 }
+
+async function describeMachine(): Promise<string> {
+  const processor = /^model name\s*:\s*(.+)$/m.exec(await readFile('/proc/cpuinfo', 'latin1'))?.[1] ?? process.arch
+  return `${processor}, Linux ${release()}; Node ${process.versions.node}`
+}
+
+const describeCores = ({ cores }: Place, proxies: string): string =>
+  cores
+    ? `${proxies} on core ${cores.proxy}, tools on core ${cores.tools}`
+    : 'one core for all: expect lower rates and longer times'
+
+const describeRounds = ({ rounds }: Options): string => `Rounds: ${rounds}; medians. CPU and times in µs.`
 
 const names = (all: readonly { readonly name: string }[]): readonly string[] => all.map(({ name }) => name)
 

@@ -3,7 +3,8 @@ import { extname, join } from 'node:path'
 import { install } from './install-peer.ts'
 import type { Failure } from './measure.ts'
 import type { Peer, Values } from './peers.ts'
-import { accepts, freePort, type Place, type Subject, type Subjects } from './subjects.ts'
+import type { Place } from './place.ts'
+import { accepts, freePort, type Subject, type Subjects } from './subjects.ts'
 
 /** LiteLLM imports for ten seconds, on a busy machine for more. */
 const START_MS = 120_000
@@ -18,7 +19,7 @@ export interface StartedPeers {
 export async function startPeers(
   peers: readonly Peer[],
   place: Place,
-  { all: [direct], key }: Subjects,
+  { direct, key }: Pick<Subjects, 'direct' | 'key'>,
   progress: (message: string) => void,
 ): Promise<StartedPeers> {
   const subjects: Subject[] = []

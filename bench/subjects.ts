@@ -3,12 +3,13 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Asked, asUpstream, CHAT, type ClientApi, type UpstreamApi } from './apis.ts'
-import type { Cores } from './cores.ts'
-import type { Command, Processes, Service } from './processes.ts'
+import { THIS_CHECKOUT } from './checkout.ts'
+import type { Place } from './place.ts'
+import type { Command, Service } from './processes.ts'
 
 /** Something requests are sent to. */
 export interface Subject {
-  /** `direct`, `nginx`, `gateway` or a peer's name. */
+  /** `direct`, `nginx`, `gateway`, a version's or a peer's name. */
   readonly name: string
   readonly port: number
   /** `client`: what the gateway is asked by; others do not know it. */
@@ -22,23 +23,16 @@ export interface Subject {
    * finds fewer events in a turn of its event loop uses more for each.
    */
   readonly workers?: number
-  /** Present at a peer: it is paused while others are measured, and what fails through it does not end the run. */
+  /** Present at a peer or version: it is paused while others are measured, and what fails through it does not end the run. */
   readonly peer?: Pick<Service, 'pause' | 'resume'>
 }
 
-/** All that can be measured, and the key that opens the gateway and its peers. */
+/** All that is measured, and the key that opens the gateway and its peers. */
 export interface Subjects {
-  readonly all: readonly [direct: Subject, ...others: Subject[]]
+  /** The upstream itself, whose text all replies must have. */
+  readonly direct: Subject
+  readonly all: readonly Subject[]
   readonly key: string
-}
-
-/** Where things are started. */
-export interface Place {
-  readonly processes: Processes
-  /** A folder for logs, sockets and the gateway's data. */
-  readonly scratch: string
-  /** Absent: nothing is bound to a core. */
-  readonly cores: Cores | undefined
 }
 
 const asGateway: Subject['asks'] = ({ namespace, model }, client) => ({
@@ -60,10 +54,14 @@ export const TOOLS = fileURLToPath(new URL('tools/', import.meta.url))
 /** Starts the mock upstream, nginx and the gateway before it, and waits until all of them serve. */
 export async function startSubjects(place: Place): Promise<Subjects> {
   const upstream = await startUpstream(place)
+  const direct = directTo(upstream)
   const nginx = await startNginx(place, upstream)
   const { subject: gateway } = await startGateway(place, upstream, { name: 'gateway' })
-  return { all: [{ name: 'direct', port: upstream, asks: asUpstream }, nginx, gateway], key: gateway.key }
+  return { direct, all: [direct, nginx, gateway], key: gateway.key }
 }
+
+/** The mock upstream as a subject: nothing stands between it and the load generator. */
+export const directTo = (port: number): Subject => ({ name: 'direct', port, asks: asUpstream })
 
 /** Starts the mock upstream; resolves to its port. */
 export async function startUpstream({ processes, scratch, cores }: Place): Promise<number> {
@@ -92,14 +90,21 @@ export interface GatewaySettings {
   readonly env?: Readonly<Record<string, string>>
   /** As `Subject.workers`. */
   readonly workers?: number
+  /** The folder of the checkout whose gateway is started; absent: this one. */
+  readonly folder?: string
 }
 
 /** Starts a gateway with a database and a key of its own, and waits until it serves. */
 export async function startGateway(
   { processes, scratch, cores }: Place,
   upstream: number,
-  { name, flags = [], ofKey = [], env: more, workers = 1 }: GatewaySettings,
+  { name, flags = [], ofKey = [], env: more, workers = 1, folder = THIS_CHECKOUT }: GatewaySettings,
 ): Promise<{ readonly subject: Subject & { readonly key: string }; readonly service: Service }> {
+  const umg = (what: string, args: readonly string[]): Command => ({
+    name: what,
+    program: process.execPath,
+    args: [join(folder, 'core/umg.mjs'), ...args],
+  })
   const data = ['--data', join(scratch, name)]
   const created = await processes.run(umg('umg keys create', ['keys', 'create', '--name', 'bench', '--json', ...ofKey, ...data]))
   const { secret: key } = JSON.parse(created) as { secret: string }
@@ -111,10 +116,6 @@ export async function startGateway(
   const service = processes.serve({ ...start, env, core: cores?.proxy }, join(scratch, `${name}.log`))
   const port = await announcedPort(service)
   return { subject: { name, port, asks: asGateway, pid: service.pid, key, workers }, service }
-}
-
-function umg(name: string, args: readonly string[]): Command {
-  return { name, program: process.execPath, args: [fileURLToPath(new URL('../core/umg.mjs', import.meta.url)), ...args] }
 }
 
 function announcedPort(service: Service): Promise<number> {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { accepts, freePort, type GatewaySettings, type Place, type Subject, startGateway } from './subjects.ts'
+import type { Place } from './place.ts'
+import { accepts, freePort, type GatewaySettings, type Subject, startGateway } from './subjects.ts'
 
 /** A gateway with other settings, measured to show what they cost. The subject `gateway` has one worker, and limits in its database. */
 export interface Variant {

@@ -69,6 +69,7 @@ describeWith('compiler', 'a measurement', () => {
   function run(scenarios: readonly Scenario[], subjects: readonly Subject[], progress: (message: string) => void = () => {}) {
     const place = { processes, scratch, cores: undefined }
     return measure({ scenarios, rounds: 2, progress }, place, {
+      direct: subjectAt('direct', upstream),
       all: [subjectAt('direct', upstream), ...subjects],
       key: 'sk-bench',
     })

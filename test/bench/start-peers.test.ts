@@ -41,7 +41,7 @@ describeWith('linux', 'the peers of a run', () => {
 
   const start = (peers: readonly Peer[], progress: (message: string) => void = () => {}) => {
     const direct = { name: 'direct', port: 19_000, asks: asUpstream }
-    return startPeers(peers, { processes, scratch, cores: undefined }, { all: [direct], key: 'sk-live-key' }, progress)
+    return startPeers(peers, { processes, scratch, cores: undefined }, { direct, key: 'sk-live-key' }, progress)
   }
 
   it('serve on a port of their own, are asked as the table says, and wait until they are measured', async () => {

@@ -74,6 +74,11 @@ const REQUIREMENTS = {
     missing: 'no gcc or no make on the PATH',
     find: () => onPath('make') && onPath('gcc'),
   },
+  git: {
+    tests: 'the benchmark of two versions',
+    missing: 'no git on the PATH',
+    find: () => onPath('git'),
+  },
   oldNode: {
     tests: 'a Node that is too old',
     missing: 'none in /usr/bin or /usr/local/bin',
