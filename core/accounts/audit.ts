@@ -29,11 +29,14 @@ export const GATEWAY: Actor = { id: 'gateway', name: 'gateway' }
 
 /** The actions of the audit trail. */
 export type AuditAction =
+  | 'access.refuse'
   | 'account.create'
   | 'account.edit'
   | 'budget.alert'
   | 'config.refuse'
   | 'config.reload'
+  | 'data.export'
+  | 'data.read'
   | 'invitation.accept'
   | 'invitation.create'
   | 'invitation.withdraw'
@@ -55,7 +58,7 @@ export type AuditAction =
 export interface AuditEntry {
   readonly action: AuditAction
   readonly object: {
-    readonly type: 'account' | 'config' | 'invitation' | 'key' | 'user'
+    readonly type: 'account' | 'api' | 'config' | 'invitation' | 'key' | 'user'
     readonly id: string | null
     readonly name: string
   }

@@ -48,6 +48,7 @@ export const auditOperations: readonly Operation[] = [
     method: 'GET',
     path: '/audit.csv',
     access: 'admin',
+    records: 'data.export',
     summary: 'Export the audit trail of the filter as CSV',
     query: auditQuery,
     streams: 'text/csv; charset=utf-8',

@@ -27,6 +27,8 @@ export interface OperationDefinition<
   readonly access: Who
   /** Whether a user must have entered the password not long ago: the operation gives rights. */
   readonly confirmed?: true
+  /** What the audit trail calls a success: an export, or a read of others' data, which is recorded for admins only. Absent: none of both. */
+  readonly records?: 'data.export' | 'data.read'
   /** One line: the heading of its documentation. */
   readonly summary: string
   /** Unknown names are refused. Texts are converted to numbers and booleans. */

@@ -1,7 +1,9 @@
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { GatewayError } from '../errors.ts'
-import { authenticate, checkConfirmed, isStillAuthenticated } from './caller.ts'
+import { STRICT_TRANSPORT } from '../http/tls.ts'
+import { AccessTrail, type Request } from './access-trail.ts'
+import { authenticate, type Caller, checkConfirmed, isStillAuthenticated } from './caller.ts'
 import { OpenStreams } from './open-streams.ts'
 import { API_BASE, type Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
@@ -26,9 +28,9 @@ export function managementRouter(
 ): Router {
   const router = new Router({ strict: true, sensitive: true, prefix })
   const addressOf = clientAddress(services.trustedProxies ?? [])
-  const streams = new OpenStreams()
+  const checks = { addressOf, trail: new AccessTrail(services), streams: new OpenStreams() }
   for (const operation of operations) {
-    const middleware = errorBoundary(operation, services, operationHandler(operation, services, { addressOf, streams }))
+    const middleware = errorBoundary(operation, services, operationHandler(operation, services, checks))
     router.register(operation.path.replace(/\{(\w+)\}/g, ':$1'), [operation.method], [middleware as never])
   }
   return router
@@ -43,7 +45,7 @@ type Handler = (ctx: Context) => Promise<void>
 function errorBoundary({ method, path }: Operation, { log, urls }: ManagementServices, handler: Handler): Handler {
   return async function errorBoundary(ctx) {
     ctx.set(HEADERS)
-    if (urls().people.startsWith('https:')) ctx.set('strict-transport-security', 'max-age=31536000')
+    if (urls().people.startsWith('https:')) ctx.set(...STRICT_TRANSPORT)
     try {
       await handler(ctx)
     } catch (thrown) {
@@ -57,33 +59,49 @@ function errorBoundary({ method, path }: Operation, { log, urls }: ManagementSer
   }
 }
 
+/** What all operations share. */
+interface Checks {
+  readonly addressOf: ClientAddress
+  readonly trail: AccessTrail
+  readonly streams: OpenStreams
+}
+
 /** Checks the origin, authenticates, authorizes and validates, in this order; then runs the operation and sends its result. */
-function operationHandler(
-  operation: Operation,
-  services: ManagementServices,
-  { addressOf, streams }: { readonly addressOf: ClientAddress; readonly streams: OpenStreams },
-): Handler {
+function operationHandler(operation: Operation, services: ManagementServices, { addressOf, trail, streams }: Checks): Handler {
   const { method, path, access } = operation
   const readQuery = queryReader(operation.query)
   const readBody = bodyReader(operation.body)
   return async function handle(ctx) {
     const address = addressOf(ctx.req)
-    if (method !== 'GET') checkOrigin(ctx.req, services.urls().people)
-    const caller = access === 'public' ? undefined : await authenticate(ctx, services, address)
-    if (access === 'admin' && caller?.role !== 'admin') throw new GatewayError('admin_required')
+    const request: Request = { operation, params: ctx.params, address, hasKey: ctx.get('authorization') !== '' }
+    let caller: Caller | undefined
+    try {
+      if (method !== 'GET') checkOrigin(ctx.req, services.urls().people)
+      caller = access === 'public' ? undefined : await authenticate(ctx, services, address)
+      if (access === 'admin' && caller?.role !== 'admin') throw new GatewayError('admin_required')
+      await run(ctx, caller, request)
+    } catch (error) {
+      if (error instanceof GatewayError) await trail.refused(error, caller, request)
+      throw error
+    }
+  }
+
+  async function run(ctx: Context, caller: Caller | undefined, request: Request): Promise<void> {
     if (operation.confirmed && caller !== undefined) checkConfirmed(caller)
+    const query = readQuery(ctx)
     const context = {
       caller,
       params: ctx.params,
-      query: readQuery(ctx),
+      query,
       body: method === 'GET' ? {} : await readBody(ctx),
-      address,
+      address: request.address,
       url: ctx.url,
       cookie: (name: string) => ctx.cookies.get(name),
       setHeader: (name: string, value: string) => ctx.append(name, value),
       signal: ctx.state.signal,
     }
-    if (operation.streams !== undefined) ctx.res.once('close', streams.open(caller?.id ?? address))
+    if (operation.streams !== undefined) ctx.res.once('close', streams.open(caller?.id ?? request.address))
+    if (caller !== undefined) await trail.given(caller, query, request)
     const result = await operation.handle(context as never, services)
     sendResult(ctx, operation, result, {
       isStillAuthenticated: async () => caller === undefined || isStillAuthenticated(ctx, services, caller),
