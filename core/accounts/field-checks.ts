@@ -4,14 +4,15 @@ import { formatBudget, parseBudgets } from '../text/budgets.ts'
 /** Characters. */
 const MAX_TEXT = 100
 
+const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/u
+
 /**
  * Throws `invalid_value` for a name that is blank, too long, or has control characters, which could forge a log line, move a cursor, or
- * show a text in another order.
+ * show a text in another order, or invisible ones, by which two names look alike.
  */
 export function checkText(param: string, text: string): void {
-  const invalid = text.trim() === '' || [...text].length > MAX_TEXT || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(text)
-  if (!invalid) return
-  const detail = `it must have 1 to ${MAX_TEXT} characters and no control characters; choose another one`
+  if (text.trim() !== '' && [...text].length <= MAX_TEXT && !UNFIT.test(text)) return
+  const detail = `it must have 1 to ${MAX_TEXT} characters, and no control characters or invisible ones; choose another one`
   throw new GatewayError('invalid_value', { param, values: { detail } })
 }
 

@@ -50,7 +50,8 @@ export function userOf(row: UserRow): User {
 }
 
 /** The form of an e-mail address, no more: that the owner received the invitation proves the address. */
-export const EMAIL_PATTERN = /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,190}$/u
+export const EMAIL_PATTERN =
+  /^[^\s@\p{C}\p{Default_Ignorable_Code_Point}]{1,64}@[^\s@\p{C}\p{Default_Ignorable_Code_Point}]{1,190}$/u
 
 /** An e-mail address as it is stored and compared. */
 export const normalizeEmail = (text: string): string => text.trim().toLowerCase()

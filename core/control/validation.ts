@@ -5,7 +5,8 @@ import { EMAIL_PATTERN } from '../accounts/user.ts'
 import { GatewayError } from '../errors.ts'
 import { type BodyLimits, readBody } from '../http/body.ts'
 import { UNCOUNTED } from '../protocol/call.ts'
-import { explain } from '../protocol/validation.ts'
+import { scanObject } from '../protocol/json.ts'
+import { checkDuplicates, explain } from '../protocol/validation.ts'
 import { instant } from '../text/times.ts'
 
 /** Operators are served also if there is no room for calls. */
@@ -28,9 +29,8 @@ export function bodyReader(schema: TObject | undefined): (ctx: Context) => Promi
   const validate = compile(BODIES, schema)
   return async function readJson(ctx) {
     const bytes = await readBody(ctx.req, ctx.res, LIMITS)
-    const body: unknown = parse(bytes.toString() || '{}')
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new GatewayError('invalid_json')
-    validate(body as Record<string, unknown>)
+    const body = parse(bytes.length === 0 ? Buffer.from('{}') : bytes)
+    validate(body)
     return body
   }
 }
@@ -45,12 +45,18 @@ export function queryReader(schema: TObject | undefined): (ctx: Context) => unkn
   }
 }
 
-function parse(text: string): unknown {
+/** The object that bytes of JSON are. Throws a GatewayError (400), also for a name that stands twice. */
+function parse(bytes: Buffer): Record<string, unknown> {
+  let names: readonly string[]
+  let body: Record<string, unknown>
   try {
-    return JSON.parse(text)
+    names = scanObject(bytes).members.map(({ key }) => key)
+    body = JSON.parse(bytes.toString())
   } catch {
     throw new GatewayError('invalid_json')
   }
+  checkDuplicates(names)
+  return body
 }
 
 /** Unknown fields are refused, unless the schema says otherwise. */

@@ -92,11 +92,16 @@ function named(value: unknown): string {
   return NAMES[typeof value] ?? 'something else'
 }
 
-/** Throws a GatewayError (400) for a key that stands twice, or that some upstream takes for one which the gateway reads. */
-export function checkKeys(keys: readonly string[]): void {
-  // Parsers disagree on which duplicate counts: authorisation and upstream could read different models.
+/** Throws a GatewayError (400) for a key that stands twice: parsers disagree on which one counts. */
+export function checkDuplicates(keys: readonly string[]): void {
   const duplicate = keys.find((key, index) => keys.indexOf(key) < index)
   if (duplicate !== undefined) throw new GatewayError('duplicate_parameter', { param: duplicate.slice(0, 100) })
+}
+
+/** Throws a GatewayError (400) for a key that stands twice, or that some upstream takes for one which the gateway reads. */
+export function checkKeys(keys: readonly string[]): void {
+  // Authorisation and upstream could read different models.
+  checkDuplicates(keys)
   const folded = keys.find((key) => !FIELDS.has(key) && FOLDED.test(key))
   if (folded !== undefined) throw misspelled(folded)
 }

@@ -56,7 +56,10 @@ const tags = (description: string) =>
   defaulted(
     Type.Record(
       Type.String(),
-      Type.String({ title: 'a text of 1 to 100 characters', pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]{1,100}$' }),
+      Type.String({
+        title: 'a text of 1 to 100 characters',
+        pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]{1,100}$',
+      }),
       {
         default: {},
         maxProperties: 10,
