@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { TLSSocket } from 'node:tls'
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import type { LinkedList } from '../async/event-loop.ts'
@@ -13,6 +14,7 @@ import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoin
 import { type Endpoint, Exchange, type ExchangeServices } from './exchange.ts'
 import type { Generation } from './generation.ts'
 import type { Settlement } from './settle.ts'
+import { STRICT_TRANSPORT } from './tls.ts'
 
 /** The services that every request uses. */
 export interface AppServices {
@@ -53,6 +55,7 @@ function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middle
     Object.defineProperty(ctx, 'state', { value: new LinkState(exchange), writable: false, configurable: false })
     ctx.res.setHeader('x-request-id', exchange.id)
     for (const name in PRIVATE) ctx.res.setHeader(name, PRIVATE[name]!)
+    if (ctx.req.socket instanceof TLSSocket) ctx.res.setHeader(...STRICT_TRANSPORT)
     if (lifecycle.draining) ctx.res.setHeader('connection', 'close')
     open.add(exchange)
     ctx.res.once('close', () => {

@@ -185,11 +185,19 @@ interface Exposing {
   readonly tlsCert?: string
   readonly publicUrl?: string
   readonly consoleUrl?: string
+  readonly database?: string
+  readonly redis?: string
 }
 
 /** Warnings about what other machines can see of a gateway, each with what to do. */
 export function exposures(options: Exposing): readonly string[] {
-  return [...(isPlain(options) ? [PLAIN] : []), ...(hasOpenMetrics(options) ? [OPEN_METRICS] : [])]
+  const { database, redis } = options
+  return [
+    ...(isPlain(options) ? [PLAIN] : []),
+    ...(hasOpenMetrics(options) ? [OPEN_METRICS] : []),
+    ...(database !== undefined && isPlainDatabase(database) ? [PLAIN_DATABASE] : []),
+    ...(redis !== undefined && isPlainRedis(redis) ? [PLAIN_REDIS] : []),
+  ]
 }
 
 const PLAIN =
@@ -198,6 +206,30 @@ const PLAIN =
 
 const OPEN_METRICS =
   'other machines can read /metrics without a token. Set UMG_METRICS_TOKEN, or serve it on --admin-listen 127.0.0.1:9090.'
+
+const PLAIN_DATABASE =
+  'the connection to the database on another machine is without TLS, so that digests of keys, and what users do, can be read on their way. ' +
+  'Add sslmode=verify-full to --database.'
+
+const PLAIN_REDIS =
+  'the connection to Redis on another machine is without TLS, so that its password and all counters can be read on their way, and changed. ' +
+  'Write rediss:// in --redis.'
+
+/** By its `sslmode`, as `pg-connection-string` reads it: without one, and with `disable`, there is no TLS. */
+function isPlainDatabase(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol) || isLocal(url.searchParams.get('host') ?? url.hostname))
+    return false
+  return (url.searchParams.get('sslmode') ?? 'disable') === 'disable' && !/^(1|true)$/.test(url.searchParams.get('ssl') ?? '')
+}
+
+function isPlainRedis(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url?.protocol === 'redis:' && !isLocal(url.hostname)
+}
+
+/** This machine, or a socket in its file system: `%2Fvar%2Frun`. */
+const isLocal = (hostname: string): boolean => hostname === '' || /^(%2f|\/)/i.test(hostname) || isLoopback(hostname)
 
 /** Whether other machines connect without TLS, as far as the options tell. */
 function isPlain({ host, adminListen, tlsCert, publicUrl, consoleUrl }: Exposing): boolean {

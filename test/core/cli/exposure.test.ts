@@ -26,6 +26,37 @@ describe('metrics without a token', () => {
   }
 })
 
+describe('a connection to another machine', () => {
+  const hidden = { host: '127.0.0.1' }
+  const without = ['without TLS']
+
+  for (const host of ['db.internal', '10.0.0.7', '[2001:db8::7]']) {
+    it(`without TLS is warned of: ${host}`, () => {
+      expect(warned({ ...hidden, redis: `redis://:secret@${host}:6379` })).to.deep.equal(without)
+      expect(warned({ ...hidden, database: `postgres://umg:secret@${host}/umg` })).to.deep.equal(without)
+      expect(warned({ ...hidden, database: `postgresql://umg@${host}/umg?sslmode=disable` })).to.deep.equal(without)
+    })
+
+    it(`with TLS is not warned of: ${host}`, () => {
+      expect(warned({ ...hidden, redis: `rediss://${host}` })).to.deep.equal([])
+      expect(warned({ ...hidden, database: `postgres://umg@${host}/umg?sslmode=verify-full` })).to.deep.equal([])
+    })
+  }
+
+  it('is not one to this machine, to a socket or to a file', () => {
+    for (const redis of ['redis://127.0.0.1:6379', 'redis://localhost', 'redis://[::1]:6379'])
+      expect(warned({ ...hidden, redis })).to.deep.equal([])
+    for (const database of [
+      'postgres://umg@localhost/umg',
+      'postgres://umg@%2Fvar%2Frun%2Fpostgresql/umg',
+      'postgres:///umg?host=/var/run/postgresql',
+      'sqlite:/data/gateway.db',
+      'gateway.db',
+    ])
+      expect(warned({ ...hidden, database })).to.deep.equal([])
+  })
+})
+
 describe('a gateway without a certificate', () => {
   const open = { host: '0.0.0.0', metricsToken: 'm-token' }
 

@@ -59,6 +59,22 @@ for (const workers of ['1', '2']) {
       expect(isSame(await by('TLSv1.3'), first)).to.equal(true)
     })
 
+    it('takes no suite of TLS 1.2 without forward secrecy and authenticated encryption', async () => {
+      const by = (ciphers: string) => gateway.shown({ maxVersion: 'TLSv1.2', ciphers })
+      for (const old of ['ECDHE-ECDSA-AES128-SHA', 'ECDHE-ECDSA-AES256-SHA384', 'AES128-GCM-SHA256'])
+        expect(await by(`${old}:@SECLEVEL=0`).catch(String), old)
+          .to.be.a('string')
+          .that.includes('alert handshake failure')
+      expect(isSame(await by('ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256'), first)).to.equal(true)
+    })
+
+    it('tells browsers to use https alone, on every path', async () => {
+      for (const path of ['/v1/models', '/livez', '/api/v1/session', '/', '/nothing']) {
+        const { headers } = await fetch(gateway.url + path)
+        expect(headers.get('strict-transport-security'), path).to.equal('max-age=31536000')
+      }
+    })
+
     it('closes the connection of a client that speaks no TLS, and serves on', async () => {
       const socket = connect(gateway.port, '127.0.0.1')
       socket.on('error', () => undefined)
