@@ -67,7 +67,9 @@ export class LinkState implements CallState {
     return this.#exchange.upstreamHeaders
   }
 
+  /** After a refusal undefined too if it exists and the caller may not call it: what a link shows of it would tell that it exists. */
   get model(): ModelId | undefined {
+    if (this.#exchange.failure?.row === 'model_not_found') return undefined
     return this.#exchange.model
   }
 

@@ -50,7 +50,9 @@ export default defineChain({
         try {
           await next()
         } finally {
-          ofReply.stamp(state, (name, value) => ctx.set(name, value))
+          // Without a model there is none that the caller may call: tags that another link gave by it would tell that it exists.
+          const found = state.endpoint === 'models' || state.model !== undefined
+          ofReply.stamp(state, (name, value) => ctx.set(name, value), found)
           stampTimes(state, ctx)
           stampServer(state, ctx)
         }
@@ -102,8 +104,8 @@ const MAX_LENGTH = 256
 export interface Headers {
   /** Whether a value can only be known once the body has been read. */
   readonly needModel: boolean
-  /** Sets those headers whose values are all known; names are in lower case. */
-  stamp(state: CallState, set: (name: string, value: string) => void): void
+  /** Sets those headers whose values are all known; names are in lower case. `found` false: without tags of the call. */
+  stamp(state: CallState, set: (name: string, value: string) => void, found?: boolean): void
 }
 
 /** Compiles the headers of one direction. Adds the headers that cannot be set to `problems`. */
@@ -120,9 +122,9 @@ function compileHeaders(direction: Direction, config: Readonly<Record<string, st
   }
   return {
     needModel: [...compiled.values()].some(({ names }) => names.includes('namespace') || names.includes('model')),
-    stamp(state, set) {
+    stamp(state, set, found = true) {
       for (const [name, template] of compiled) {
-        const value = template.fill((place) => textOf(place, state))
+        const value = template.fill((place) => textOf(place, state, found))
         if (value !== undefined) set(name, value)
       }
     },
@@ -141,14 +143,14 @@ function compileHeader(direction: Direction, name: string, text: string): Templa
   }
 }
 
-function textOf(place: string, state: CallState): string | undefined {
-  const filled = place.startsWith(TAG) ? tagOf(state, place.slice(TAG.length)) : ALL_PLACES[place]!(state)
+function textOf(place: string, state: CallState, found: boolean): string | undefined {
+  const filled = place.startsWith(TAG) ? tagOf(state, place.slice(TAG.length), found) : ALL_PLACES[place]!(state)
   return headerText(filled ?? '') || undefined
 }
 
 /** A tag of the call, or of its key or account. */
-function tagOf({ tags, principal }: CallState, name: string): string | undefined {
-  const own = Object.hasOwn(tags, name) ? tags[name] : undefined
+function tagOf({ tags, principal }: CallState, name: string, found: boolean): string | undefined {
+  const own = found && Object.hasOwn(tags, name) ? tags[name] : undefined
   return own ?? (principal?.tags && Object.hasOwn(principal.tags, name) ? principal.tags[name] : undefined)
 }
 
