@@ -19,6 +19,8 @@ interface Service {
   readonly networks?: readonly string[]
   readonly network_mode?: string
   readonly secrets?: readonly string[]
+  readonly cap_drop?: readonly string[]
+  readonly security_opt?: readonly string[]
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
   readonly healthcheck?: object
   readonly stop_grace_period?: string
@@ -68,6 +70,18 @@ describe('the Compose file', () => {
     expect(listed).to.have.members([...new Set([...asked, ...read])])
   })
 
+  it('takes all capabilities from its services, and lets none get more', () => {
+    for (const [name, { cap_drop, security_opt }] of SERVICES)
+      expect({ cap_drop, security_opt }, name).to.deep.equal({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+  })
+
+  it('has counters with a password, which only the gateway reaches', () => {
+    const reaching = SERVICES.filter(([, { networks = [] }]) => networks.includes('counters')).map(([name]) => name)
+    expect(reaching).to.deep.equal(['gateway', 'valkey'])
+    expect(gateway.environment!.UMG_REDIS).to.match(/^redis:\/\/:\$\{VALKEY_PASSWORD:\?.+\}@valkey:6379$/)
+    expect(COMPOSE.services.valkey!.environment!.REDISCLI_AUTH).to.match(/^\$\{VALKEY_PASSWORD:\?/)
+  })
+
   it('has images of fixed versions, and ports for this machine only', () => {
     for (const [name, { image, ports = [] }] of SERVICES) {
       if (name !== 'gateway') expect(image, name).to.match(/:v?\d/)
@@ -91,7 +105,7 @@ describe('the Compose file', () => {
     expect(gateway.volumes).to.include(socket)
     expect(postgres.volumes).to.include(socket)
     expect(pathname).to.equal(`/${postgres.environment!.POSTGRES_DB}`)
-    expect(COMPOSE.services).to.have.property(new URL(gateway.environment!.UMG_REDIS!).hostname)
+    expect(COMPOSE.services).to.have.property(gateway.environment!.UMG_REDIS!.match(/@(.+):/)![1]!)
   })
 
   it('has a routing table that is valid without any secret, and reads those of the folder', async () => {

@@ -175,6 +175,21 @@ describeWith('helm', 'the Helm chart', () => {
       { ports: [{ port: 'operators', protocol: 'TCP' }], from: [{ podSelector: {} }] },
     ])
     expect(at(policy, 'spec.egress.1.to.0.ipBlock')).to.deep.equal({ cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] })
+    const except = ['fe80::/10', 'fd00:ec2::254/128', 'fd20:ce::254/128']
+    expect(at(policy, 'spec.egress.1.to.1.ipBlock')).to.deep.equal({ cidr: '::/0', except })
+    const [open] = (await render({ networkPolicy: { blockedAddresses: [] } })).NetworkPolicy!
+    expect(at(open, 'spec.egress.1.to.1.ipBlock')).to.deep.equal({ cidr: '::/0' })
+  })
+
+  it('bounds what a pod takes of the disk of its node', async () => {
+    const volumes = async (values: object) =>
+      at<readonly { readonly name: string }[]>((await render(values)).Deployment![0], 'spec.template.spec.volumes')
+    const stateless = await volumes({ persistence: { enabled: false, size: '4Gi' }, tmpSize: '2Gi' })
+    expect(stateless).to.deep.include.members([
+      { name: 'data', emptyDir: { sizeLimit: '4Gi' } },
+      { name: 'tmp', emptyDir: { sizeLimit: '2Gi' } },
+    ])
+    expect(await volumes({})).to.deep.include({ name: 'tmp', emptyDir: { sizeLimit: '1Gi' } })
   })
 
   it('has a routing table that is valid: its own, or the one of the values', async () => {
