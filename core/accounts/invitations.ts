@@ -163,7 +163,7 @@ export interface Acceptance {
 export async function acceptInvitation(store: Store, { token, name, password, address }: Acceptance): Promise<string> {
   const invitation = await findInvitationByToken(store, token)
   checkText('name', name)
-  checkPassword(password, 'password', [token, invitation.email])
+  await checkPassword(password, 'password', [token, invitation.email])
   const credential = { password: await hashPassword(password) }
   return exclusively(store, (db) => redeemInvitation(db, invitation, { name, credential, address }))
 }

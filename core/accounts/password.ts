@@ -7,9 +7,16 @@ const COST = { memory: 19_456, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
-/** Characters. Length is the only rule (NIST SP 800-63B): a phrase is easier to remember and harder to guess than odd characters. */
+/**
+ * Characters. No rule asks for odd ones (NIST SP 800-63B): a phrase is easier to remember and harder to guess. What is common, repeated,
+ * in a row on a keyboard or a date is refused, however long it is.
+ */
 const MIN_LENGTH = 12
 const MAX_LENGTH = 200
+/** Characters that are estimated: the time grows with their square, and what begins well is no worse for its end. */
+const ESTIMATED = 64
+/** Of zxcvbn's scores from 0 to 4: more than 10⁸ guesses. */
+const LEAST_SCORE = 3
 
 /** Hashes computed concurrently: each takes 19 MiB, and a processor for some 40 ms. */
 const CONCURRENCY = 2
@@ -17,8 +24,8 @@ const MAX_QUEUED = 20
 
 const run = promisify(argon2)
 
-/** Throws `invalid_value` for a new password that is too short or too long, or contains a text that others know. */
-export function checkPassword(password: string, param: string, known: readonly string[] = []): void {
+/** Throws `invalid_value` for a new password that is too short or too long, contains a text that others know, or is easily guessed. */
+export async function checkPassword(password: string, param: string, known: readonly string[] = []): Promise<void> {
   const { length } = [...password]
   const lowered = password.toLowerCase()
   const detail =
@@ -26,8 +33,27 @@ export function checkPassword(password: string, param: string, known: readonly s
       ? `it must have ${MIN_LENGTH} to ${MAX_LENGTH} characters; a few unrelated words are a good choice`
       : known.some((text) => lowered.includes(text.toLowerCase()))
         ? 'it must not contain your e-mail address or the link'
-        : undefined
+        : (await isEasilyGuessed(password))
+          ? 'it is easily guessed, because it is common, or repeats or continues a pattern; a few unrelated words are a good choice'
+          : undefined
   if (detail !== undefined) throw new GatewayError('invalid_value', { param, values: { detail } })
+}
+
+async function isEasilyGuessed(password: string): Promise<boolean> {
+  estimating ??= openEstimator()
+  const estimator = await estimating
+  return estimator.check(password.slice(0, ESTIMATED)).score < LEAST_SCORE
+}
+
+let estimating: ReturnType<typeof openEstimator> | undefined
+
+/** Loaded when the first password is set: its dictionaries take 30 MB and a fifth of a second. */
+async function openEstimator() {
+  const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs: graphs }] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+  ])
+  return new ZxcvbnFactory({ dictionary, graphs })
 }
 
 /** Hashes a password for the store: argon2id, as a PHC string. Throws `service_unavailable` if too many hashes are queued. */

@@ -51,7 +51,7 @@ export async function completeSetup(store: Store, { token, email, name, password
     .where('expires_at', '>', Date.now())
   if ((await open.executeTakeFirst()) === undefined) throw new GatewayError('link_invalid')
   checkText('name', name)
-  checkPassword(password, 'password', [token, email])
+  await checkPassword(password, 'password', [token, email])
   const hash = await hashPassword(password)
   return exclusively(store, async (db) => {
     const { numDeletedRows } = await db.deleteFrom('setup_links').where('digest', '=', digest).executeTakeFirstOrThrow()

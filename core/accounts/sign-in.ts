@@ -36,7 +36,7 @@ export async function signIn(store: Store, credentials: Credentials): Promise<st
  * `wrong_password`, `invalid_value` for the new password, or `too_many_sign_in_attempts`.
  */
 export async function changePassword(store: Store, credentials: Credentials, next: string): Promise<string> {
-  checkPassword(next, 'new', [credentials.email])
+  await checkPassword(next, 'new', [credentials.email])
   const user = await verifyCredentials(store, credentials, PASSWORD_REFUSED)
   const password = await hashPassword(next)
   return exclusively(store, async (db) => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -17,10 +17,18 @@ describe('A checkout', () => {
 
   after(() => folder && rmSync(folder, { recursive: true }))
 
-  it('has its commands in node_modules/.bin, also after a second npm ci', () => {
+  it('has its commands in node_modules/.bin, also after a second npm start', () => {
     for (const _ of ['first', 'second']) execFileSync(process.execPath, [join(folder, 'deploy/link-commands.mjs')])
     for (const command of ['umg', 'unified-model-gateway']) {
       expect(realpathSync(join(folder, 'node_modules/.bin', command))).to.equal(join(folder, `core/${command}.mjs`))
     }
+  })
+
+  it('lets npm run no script of a package, and needs none that npm then leaves out', () => {
+    expect(readFileSync(join(ROOT, '.npmrc'), 'utf8')).to.match(/^ignore-scripts=true$/m)
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+    const left = Object.keys(scripts).filter((name) => /^(pre|post|(pre|post)?install$|dependencies$)/.test(name))
+    expect(left).to.deep.equal([])
+    for (const name of ['start', 'test']) expect(scripts[name]).to.match(/^npm run --silent setup && /)
   })
 })

@@ -34,19 +34,52 @@ describe('a password', () => {
     expect(await verifyPassword('Password', stored)).to.equal(false)
   })
 
-  it('has twelve to two hundred characters', () => {
-    for (const fine of ['x'.repeat(12), '🐎'.repeat(200)]) expect(() => checkPassword(fine, 'new')).to.not.throw()
-    for (const wrong of ['x'.repeat(11), '🐎'.repeat(201)])
-      expect(() => checkPassword(wrong, 'new'))
-        .to.throw(GatewayError)
+  /** Why a new password is refused; undefined if it is not. */
+  const refusalOf = (password: string, known: readonly string[] = []): Promise<GatewayError | undefined> =>
+    checkPassword(password, 'new', known).then(
+      () => undefined,
+      (error: GatewayError) => error,
+    )
+
+  it('has twelve to two hundred characters', async () => {
+    const words = 'unrelated words 🐎 of some length, '
+    const long = words.repeat(6)
+    for (const fine of ['staple🐎corre', [...long].slice(0, 200).join('')])
+      expect(await refusalOf(fine), fine).to.equal(undefined)
+    for (const wrong of ['staple🐎cor', [...long].slice(0, 201).join('')])
+      expect(await refusalOf(wrong))
+        .to.be.instanceOf(GatewayError)
         .with.property('param', 'new')
   })
 
-  it('must not contain the e-mail address or the token', () => {
+  it('must not contain the e-mail address or the token', async () => {
     const known = ['ada@example.com', 'A-Token-Of-A-Link']
     for (const wrong of ['ADA@example.com!', 'a-token-of-a-link', 'my a-token-of-a-link here'])
-      expect(() => checkPassword(wrong, 'password', known)).to.throw('it must not contain your e-mail address or the link')
-    expect(() => checkPassword('ada likes horses', 'password', known)).to.not.throw()
+      expect((await refusalOf(wrong, known))?.message).to.contain('it must not contain your e-mail address or the link')
+    expect(await refusalOf('ada likes horses', known)).to.equal(undefined)
+  })
+
+  for (const weak of [
+    ' '.repeat(12),
+    'aaaaaaaaaaaa',
+    'password1234',
+    'P@ssw0rd1234',
+    'abcabcabcabc',
+    '123456789012',
+    'qwertyuiop12',
+    'letmeinletmein',
+    '🐎'.repeat(200),
+    'password'.repeat(25),
+  ])
+    it(`is refused if it is easily guessed: ${weak.slice(0, 20)}`, async () => {
+      expect((await refusalOf(weak))?.message).to.contain('it is easily guessed')
+    })
+
+  it('is estimated in a moment, whatever it is', async () => {
+    await refusalOf('the dictionaries are loaded now')
+    const start = performance.now()
+    for (const hostile of ['(){}[]|'.repeat(28), 'p4$$w0rd'.repeat(25), '1a'.repeat(100)]) await refusalOf(hostile)
+    expect(performance.now() - start).to.be.below(2000)
   })
 
   it('is verified two at a time; beyond a queue of twenty, attempts are refused', async () => {
