@@ -134,6 +134,11 @@ export const ERRORS = {
     'previous_response_not_found',
     "Previous response with id '{id}' not found: no upstream of this model keeps it for your account. Send all of the conversation as `input`.",
   ),
+  item_not_found: caller(
+    400,
+    'item_not_found',
+    "Item with id '{id}' not found: no upstream of this model keeps it for your account. Send the item itself, with all that it had in the reply.",
+  ),
   unsupported_endpoint: caller(
     400,
     'unsupported_endpoint',

@@ -82,7 +82,7 @@ interface NamespaceContext {
 
 function buildNamespace(
   name: string,
-  { models, timeouts, testKeys, addresses = [], breaker, concurrency, limits, tls, hostedTools }: NamespaceValues,
+  { models, timeouts, testKeys, keptObjects, addresses = [], breaker, concurrency, limits, tls, hostedTools }: NamespaceValues,
   { file, resolution: { providers, dormant } }: NamespaceContext,
 ): NamespaceConfig {
   const { plugin, config, credentials } = providers.get(name)!
@@ -96,6 +96,7 @@ function buildNamespace(
     timeouts: inMilliseconds(timeouts),
     testKeys,
     addresses,
+    keptObjects,
     breaker,
     ...(concurrency && {
       concurrency: {

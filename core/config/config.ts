@@ -64,6 +64,8 @@ export interface NamespaceConfig {
   readonly testKeys: 'sandbox' | 'upstream'
   /** Globs of the addresses that its upstream may fetch for clients, in addition to those of public web servers. */
   readonly addresses: readonly string[]
+  /** Whether calls may refer to what the upstream keeps for all who use its credential. */
+  readonly keptObjects: 'refuse' | 'allow'
   /** Whether its models have a circuit breaker. */
   readonly breaker: boolean
   /** Absent: no limit. */

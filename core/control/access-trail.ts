@@ -54,7 +54,10 @@ export class AccessTrail {
     try {
       await this.#write({ author: caller ?? { address: request.address }, entry, ms: REFUSALS_MS })
     } catch (err) {
-      this.#services.log.error({ err, action: entry.action, address: request.address }, 'a refused attempt is not in the audit trail')
+      this.#services.log.error(
+        { err, action: entry.action, address: request.address },
+        'a refused attempt is not in the audit trail',
+      )
     }
   }
 

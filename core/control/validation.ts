@@ -6,7 +6,8 @@ import { GatewayError } from '../errors.ts'
 import { type BodyLimits, readBody } from '../http/body.ts'
 import { UNCOUNTED } from '../protocol/call.ts'
 import { scanObject } from '../protocol/json.ts'
-import { checkDuplicates, explain } from '../protocol/validation.ts'
+import { checkDuplicates } from '../protocol/keys.ts'
+import { explain } from '../protocol/validation.ts'
 import { instant } from '../text/times.ts'
 
 /** Operators are served also if there is no room for calls. */

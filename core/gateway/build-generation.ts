@@ -70,8 +70,8 @@ class GenerationBuilder {
   }
 
   async createNamespace(entry: NamespaceConfig, { digests }: Config): Promise<Namespace> {
-    const { name, plugin, config, models, timeouts, testKeys, addresses, hostedTools, dormant, at } = entry
-    const common = { name, models, timeouts, testKeys, hostedTools }
+    const { name, plugin, config, models, timeouts, testKeys, keptObjects, addresses, hostedTools, dormant, at } = entry
+    const common = { name, models, timeouts, testKeys, keptObjects, hostedTools }
     if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new ModelDiscovery([], this.#services.log) }
     const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
     const { catalogue, client, operations, ...created } = await this.#creator.createProvider(identity, entry)

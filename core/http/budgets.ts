@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Unpriced } from '../prices/price.ts'
 import type { ModelLimits, PriceList } from '../prices/price-list.ts'
-import { formsOf } from '../protocol/call-forms.ts'
+import { formsOf, keptTokens } from '../protocol/call-forms.ts'
 import { type BudgetCounter, budgetCounters } from '../quota/budgets.ts'
 import { KeyShares } from '../quota/key-shares.ts'
 import type { Charge, Leases, Refusal, Taken } from '../quota/leases.ts'
@@ -208,7 +208,9 @@ function itemOf(candidate: Candidate, { call, prices, hasHostedTools }: Budgeted
   const limits = prices.limitsOf(target.served)
   const files = limits.context
   const estimate = inputEstimate(call, { picture: limits.picture, files }, counted)
-  const input = hasHostedTools || refersToKept(client) ? estimate + limits.context : estimate
+  // What the vendor's tools find is part of the prompt, and so is the conversation that the upstream keeps.
+  const more = hasHostedTools ? limits.context : Math.min(keptTokens(call) ?? limits.context, limits.context)
+  const input = estimate + more
   const silent = !asksForSound(filled)
   return {
     candidate,
@@ -224,12 +226,6 @@ function itemOf(candidate: Candidate, { call, prices, hasHostedTools }: Budgeted
     },
   }
 }
-
-/** Members by which a call goes on from what its upstream keeps, which is then part of its prompt: as much as the context window holds. */
-const KEPT = ['previous_response_id', 'conversation', 'prompt'] as const
-
-const refersToKept = (client: Pick<Call, 'endpoint' | 'member'>): boolean =>
-  client.endpoint === 'responses' && KEPT.some((name) => client.member(name) != null)
 
 function unpricedError(model: string, { member, value }: Unpriced): GatewayError {
   const service = `\`${member}: ${JSON.stringify(value.slice(0, 100))}\``

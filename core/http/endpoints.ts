@@ -82,6 +82,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       selection: {
         key: principal.keyId,
         account: principal.account,
+        mayCall: (id) => table.mayCallNamed(id, principal),
         random: Math.random,
         terms: { hostedTools: tools, capFor: exchange.budgetCharge?.capFor },
       },

@@ -2,10 +2,22 @@ import { GatewayError } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, Media, ModelId } from '../sdk/api.ts'
-import { type FoundAddress, fetchedMembers } from './addresses.ts'
-import { ScanError, type ScanErrorCode, type ScannedObject, scanObject, setPointer, spliceObject } from './json.ts'
+import type { FoundAddress } from './addresses.ts'
+import { type GuardedMember, guardedAmong, guardedIn } from './guarded-members.ts'
+import {
+  type Edit,
+  replaceValues,
+  ScanError,
+  type ScanErrorCode,
+  type ScannedObject,
+  scanObject,
+  setPointer,
+  spliceObject,
+} from './json.ts'
+import { checkKeys } from './keys.ts'
 import { mediaIn } from './media.ts'
-import { checkKeys, type RequestCheck } from './validation.ts'
+import { soughtAt } from './sought.ts'
+import type { RequestCheck } from './validation.ts'
 
 /** Counts the memory that a call takes. */
 export interface Memory {
@@ -62,6 +74,8 @@ const SMALL_MEMBER = 1024
 let release: (call: ClientCall) => void
 let addresses: (call: ClientCall) => readonly FoundAddress[]
 let includes: (call: ClientCall, texts: readonly string[]) => boolean
+let rewrite: (call: ClientCall, edits: readonly Edit[]) => ClientCall
+let guarded: (call: Call) => readonly GuardedMember[] | undefined
 
 /** Frees the body of a settled call, which its connection would hold while it stays open. The body can no longer be read. */
 export const releaseBody = (call: ClientCall): void => release(call)
@@ -77,6 +91,12 @@ export const bodyMayInclude = (call: ClientCall, texts: readonly string[]): bool
 
 /** The addresses in a call's body that an upstream may fetch. */
 export const addressesIn = (call: ClientCall): readonly FoundAddress[] => addresses(call)
+/** The guarded members of a client's call. Throws `GatewayError` (400) for a name that some servers take for one of them. */
+export const guardedOf = (call: Call): readonly GuardedMember[] => guarded(call) ?? guardedAmong(call)
+
+/** The call with other values in its body, whose guarded members have been checked. */
+export const rewritten = (call: ClientCall, edits: readonly Edit[]): ClientCall =>
+  edits.length === 0 ? call : rewrite(call, edits)
 
 const RELEASED = Buffer.alloc(0)
 
@@ -93,12 +113,22 @@ export class ClientCall implements Call {
       const { model, stream, stream_options, n } = call.#head
       call.#head = { model, stream, stream_options, n }
       call.#bytes = RELEASED
+      call.#guarded = undefined
       call.#body = undefined
     }
     addresses = (call) => call.#scanned.addresses
     includes = (call, texts) => {
       const has = (text: string): boolean => call.#unreleased.includes(text, 0, 'latin1')
       return texts.some(has) || (has('\\u00') && ESCAPED_LETTERS.some(has))
+    }
+    rewrite = (call, edits) => {
+      const { bytes, scanned } = replaceValues(call.#unreleased, call.#scanned, edits)
+      return new ClientCall(bytes, call.#context, scanned)
+    }
+    guarded = (call) => {
+      if (!(#scanned in call)) return undefined
+      call.#guarded ??= guardedIn(call.#unreleased, call.#scanned, call.endpoint)
+      return call.#guarded
     }
   }
 
@@ -113,6 +143,7 @@ export class ClientCall implements Call {
   /** The parsed large body. Held weakly: a call may wait for minutes, and the body can be parsed again. */
   #body: WeakRef<ChatRequest> | undefined
   #isCounted = false
+  #guarded: readonly GuardedMember[] | undefined
   #model: ModelId | undefined
   #media: Media | undefined
 
@@ -236,6 +267,7 @@ export class ClientCall implements Call {
 
   #replace(bytes: Buffer): void {
     this.#scanned = scan(bytes, this.endpoint)
+    this.#guarded = undefined
     this.#size = bytes.length
     this.#bytes = bytes
     this.#media = undefined
@@ -310,7 +342,7 @@ const SCAN_ERRORS: Readonly<Record<Exclude<ScanErrorCode, 'syntax' | 'not_an_obj
 /** Scans a body. Throws a GatewayError (400) if it is not an acceptable JSON object. */
 function scan(bytes: Buffer, endpoint: EndpointName): ScannedObject {
   try {
-    return checked(scanObject(bytes, fetchedMembers(endpoint)))
+    return checked(scanObject(bytes, soughtAt(endpoint)))
   } catch (error) {
     throw refusal(error)
   }

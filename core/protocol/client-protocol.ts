@@ -1,6 +1,5 @@
 import type { GatewayError } from '../errors.ts'
-import type { Call, CallFunction, ChatChunk, ChatCompletion, ChatRequest } from '../sdk/api.ts'
-import type { Keeper } from './kept-ids.ts'
+import type { CallFunction, ChatChunk, ChatCompletion, ChatRequest } from '../sdk/api.ts'
 
 /**
  * What clients of an endpoint get from the gateway itself: errors, and signs of life in a silent stream. The replies of upstreams are the
@@ -44,18 +43,6 @@ export interface CleanedBody {
   readonly changes: Readonly<Record<string, unknown>>
   /** Members that are left out, by the client's names. */
   readonly dropped: readonly string[]
-}
-
-/** How calls of a protocol refer to what an upstream keeps. */
-export interface KeptReferences {
-  /** Members whose values do not say which upstream it is. */
-  readonly unnamed: readonly string[]
-  /** Members to replace for the upstream, with the values that it knows. */
-  toUpstream(call: Pick<Call, 'member'>): Readonly<Record<string, unknown>>
-  /** The id of what a single keeper has; null or undefined if the call refers to nothing of that kind. */
-  idIn(call: Pick<Call, 'member'>): unknown
-  /** Throws `GatewayError` (400) if the keeper does not have what the call refers to. */
-  check(call: Pick<Call, 'member'>, keeper: Keeper): void
 }
 
 /** What the reply of a protocol needs to know of its call. */
@@ -120,8 +107,6 @@ export interface ClientProtocol {
   readonly suspicious: readonly string[]
   /** What to change in such a body. Throws `GatewayError` (400) for what no upstream may get. */
   cleaned(body: Readonly<Record<string, unknown>>): CleanedBody
-  /** What calls refer to that upstreams keep. Absent: nothing. */
-  readonly references?: KeptReferences
   reply(completion: ChatCompletion, call: RepliedCall): object
   writer(call: RepliedCall): ReplyWriter
 }

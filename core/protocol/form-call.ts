@@ -4,7 +4,7 @@ import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, Media, ModelId, Upload } from '../sdk/api.ts'
 import type { CallContext } from './call.ts'
 import { type FormFile, type FormPart, newBoundary, writeForm } from './form.ts'
-import { checkKeys, checkName } from './validation.ts'
+import { checkKeys, checkName } from './keys.ts'
 
 /** Members that the gateway itself reads, and that are no texts. The upstream gets them as the client wrote them. */
 const TYPED = new Set(['n', 'stream'])

@@ -1,6 +1,6 @@
 import type { Call, EndpointName, UpstreamRefusal, Usage } from '../sdk/api.ts'
 import type { ClientProtocol, ClientWire } from './client-protocol.ts'
-import type { Keeper } from './kept-ids.ts'
+import type { KeptCall } from './kept-ids.ts'
 import type { ScannedReply } from './upstream-json.ts'
 import type { UsageReport } from './usage-report.ts'
 import type { RequestCheck } from './validation.ts'
@@ -32,6 +32,8 @@ export interface EventReader {
   isMeaningful(data: string, type: string): boolean
   /** True once every choice has a finish reason. */
   readonly finished: boolean
+  /** True if the last event says that the upstream has yet to answer. */
+  readonly unfinished?: boolean
   readonly report: UsageReport
   readonly refusal: UpstreamRefusal | undefined
   /** The frame of the event that was read last, as the client gets it. Absent: unchanged. */
@@ -61,6 +63,8 @@ export interface WholeReply {
   readonly refusal?: UpstreamRefusal
   /** The body for the client. Absent: the upstream's own bytes. */
   readonly body?: Buffer
+  /** True if the upstream has yet to answer: what it will have used is not known. */
+  readonly unfinished?: boolean
 }
 
 /** Wire format of one endpoint's replies: all that the relay knows of the endpoint. */
@@ -78,8 +82,8 @@ export interface ReplyFormat {
   outline?(bytes: Buffer): Buffer | undefined
   /** Undefined if it is not a reply of this endpoint. */
   whole(reply: ScannedReply): WholeReply | undefined
-  /** The same, for an upstream that keeps the reply to this call, so that later calls refer to it by its id. Absent: none is kept. */
-  keptBy?(keeper: Keeper, call: Call): ReplyFormat
+  /** The same, for an upstream that keeps the reply to this call, so that later calls refer to it by its ids. Absent: none is kept. */
+  keptBy?(kept: KeptCall, call: Call): ReplyFormat
   /** True if clients also read an event's type. */
   readonly typed?: true
   /** The frame that ends a complete stream; '' if its last event does. */

@@ -17,6 +17,16 @@ export interface Member {
   readonly end: number
 }
 
+/** A member below the top level, of those that a scan looks for. */
+export interface NestedMember {
+  /** The keys and indexes that lead to it, from the top level on; its own key is the last. */
+  readonly path: readonly (string | number)[]
+  /** Offset of the object that it is a member of. */
+  readonly object: number
+  /** Offset of the value. */
+  readonly start: number
+}
+
 /** The outline of a JSON object. */
 export interface ScannedObject {
   /** In order, duplicates included. */
@@ -27,7 +37,60 @@ export interface ScannedObject {
   readonly media?: Media
   /** The addresses in the members that were to be searched for them, without those of data URLs. */
   readonly addresses: readonly FoundAddress[]
+  /** The members below the top level whose keys were looked for. In order, duplicates included. */
+  readonly nested: readonly NestedMember[]
 }
+
+/** What a scan looks for below the top level: keys, in every form that some server takes for them. */
+export interface WantedMembers {
+  readonly names: readonly string[]
+  /** By name, the list at the top level of whose items it has to be a member. Of others, the place does not matter. */
+  readonly itemsOf: Readonly<Record<string, string>>
+  /** Keys below which nothing is looked for. */
+  readonly data: readonly string[]
+}
+
+/** Members to look for, for fast look-ups. */
+export class WantedKeys {
+  readonly #itemsOf: ReadonlyMap<string, string>
+  readonly #data: ReadonlySet<string>
+  /** Matches keys that servers in Go take for a wanted one: `Model`, `ſkill_id`. */
+  readonly #pattern: RegExp
+  readonly #names: ReadonlySet<string>
+  /** By length, the first and last letters as bits: most keys need no further look. */
+  readonly #letters = new Uint32Array(MAX_WANTED)
+
+  /** All names are ASCII, of less than 64 letters. */
+  constructor({ names, itemsOf, data }: WantedMembers) {
+    this.#itemsOf = new Map(Object.entries(itemsOf))
+    this.#data = new Set(data)
+    this.#names = new Set(names)
+    this.#pattern = new RegExp(`^(?:${names.join('|')})$`, 'iu')
+    for (const name of [...names, ...data])
+      this.#letters[name.length]! |= letterBit(name.charCodeAt(0), name.charCodeAt(name.length - 1))
+  }
+
+  /** Whether a key of ASCII letters without escapes needs a look, by its first and last byte and its length. */
+  mayHave(first: number, last: number, length: number): boolean {
+    return length < MAX_WANTED && (this.#letters[length]! & letterBit(first, last)) !== 0
+  }
+
+  isData(key: string): boolean {
+    return this.#data.has(key)
+  }
+
+  has(key: string): boolean {
+    return this.#names.has(key) || this.#pattern.test(key)
+  }
+
+  itemsOf(key: string): string | undefined {
+    return this.#itemsOf.get(key.toLowerCase())
+  }
+}
+
+const MAX_WANTED = 64
+/** The same for both cases of a letter. */
+const letterBit = (first: number, last: number): number => 1 << ((first + 3 * last) & 31)
 
 /** Why bytes are not an acceptable JSON object. */
 export type ScanErrorCode = 'not_an_object' | 'syntax' | 'too_deep' | 'too_many_members' | 'too_many_parts' | 'too_many_addresses'
@@ -64,18 +127,27 @@ const CLOSE_OBJECT = 0x7d
 const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 
-/** Scans a JSON object. `fetched`: the top-level members to search for addresses. Throws `ScanError`. */
-export function scanObject(bytes: Buffer, fetched?: ReadonlySet<string>): ScannedObject {
+/** What a scan finds below the top level. */
+export interface Sought {
+  readonly keys: WantedKeys | undefined
+  /** The top-level members to search for addresses. */
+  readonly fetched: ReadonlySet<string> | undefined
+}
+
+/** Scans a JSON object. `sought`: what to find below the top level. Throws `ScanError`. */
+export function scanObject(bytes: Buffer, sought?: Sought): ScannedObject {
   parts = 0
   found = undefined
   values = Number.NEGATIVE_INFINITY
+  wanted = sought?.keys
+  nested = undefined
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
   const members: Member[] = []
   at = skipSpace(bytes, at + 1)
   if (bytes[at] !== CLOSE_OBJECT) {
     for (;;) {
-      const member = readMember(bytes, at, fetched)
+      const member = readMember(bytes, at, sought)
       if (members.push(member) > MAX_MEMBERS) throw new ScanError('too_many_members')
       at = skipSpace(bytes, member.end)
       if (bytes[at] === CLOSE_OBJECT) break
@@ -84,7 +156,7 @@ export function scanObject(bytes: Buffer, fetched?: ReadonlySet<string>): Scanne
     }
   }
   if (skipSpace(bytes, at + 1) !== bytes.length) throw new ScanError('syntax')
-  return { members, parts, addresses: found ?? NONE }
+  return { members, parts, addresses: found ?? NONE, nested: nested ?? NONE_NESTED }
 }
 
 /**
@@ -93,18 +165,21 @@ export function scanObject(bytes: Buffer, fetched?: ReadonlySet<string>): Scanne
 export function checkBounds(bytes: Buffer, mostValues: number): void {
   parts = 0
   values = -mostValues
+  wanted = undefined
   if (skipSpace(bytes, skipValue(bytes, skipSpace(bytes, 0))) !== bytes.length) throw new ScanError('syntax')
 }
 
-function readMember(bytes: Buffer, at: number, fetched: ReadonlySet<string> | undefined): Member {
+function readMember(bytes: Buffer, at: number, sought: Sought | undefined): Member {
   if (bytes[at] !== QUOTE) throw new ScanError('syntax')
   const keyEnd = skipString(bytes, at)
   const colon = skipSpace(bytes, keyEnd)
   if (bytes[colon] !== COLON) throw new ScanError('syntax')
   const start = skipSpace(bytes, colon + 1)
   const key = decodeKey(bytes, at, keyEnd)
-  searches = fetched?.has(key) === true
+  searches = sought?.fetched?.has(key) === true
   noteKey(0, at, keyEnd)
+  topKey = key
+  quietBelow = wanted?.isData(key) ? 0 : MAX_DEPTH
   const end = skipValue(bytes, start)
   if (searches && bytes[start] === QUOTE) noteText(bytes, 0, start, end)
   searches = false
@@ -123,6 +198,7 @@ function decodeKey(bytes: Buffer, at: number, end: number): string {
 }
 
 const NONE: readonly FoundAddress[] = []
+const NONE_NESTED: readonly NestedMember[] = []
 /** The most addresses in a body: more pictures are no conversation. */
 const MAX_ADDRESSES = 1024
 
@@ -188,11 +264,19 @@ function skipValue(bytes: Buffer, at: number): number {
   return skipLiteral(bytes, at)
 }
 
-/** The closing byte of each open level, and the number of objects and arrays. Shared by all scans: they are synchronous. */
-const open = new Uint8Array(MAX_DEPTH + 1)
+/** The state of a scan, shared by all of them: they are synchronous. */
 let parts = 0
 /** Elements and members so far, counted from a negative number: none may be left above zero. */
 let values = 0
+let wanted: WantedKeys | undefined
+let nested: NestedMember[] | undefined
+/** The key of the member of the top level. */
+let topKey = ''
+/** The level of a key below which nothing is looked for. */
+let quietBelow = MAX_DEPTH
+/** Of each open level: the closing byte, and the offset of the opening one. */
+const open = new Uint8Array(MAX_DEPTH + 1)
+const openAt = new Uint32Array(MAX_DEPTH + 1)
 
 /** Iterative: no depth can exhaust the stack. */
 function skipContainer(bytes: Buffer, start: number): number {
@@ -205,6 +289,7 @@ function skipContainer(bytes: Buffer, start: number): number {
       if (++parts > MAX_PARTS) throw new ScanError('too_many_parts')
       const close = byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY
       open[++depth] = close
+      openAt[depth] = at
       indexes[depth] = 0
       at = skipSpace(bytes, at + 1)
       if (bytes[at] !== close) {
@@ -232,11 +317,64 @@ function skipContainer(bytes: Buffer, start: number): number {
 /** Skips `"key":` to the value. */
 function skipKey(bytes: Buffer, at: number, depth: number): number {
   if (bytes[at] !== QUOTE) throw new ScanError('syntax')
-  const end = skipString(bytes, at)
-  if (searches) noteKey(depth, at, end)
+  const isLookedAt = wanted !== undefined && depth <= quietBelow
+  const end = isLookedAt ? lookAtKey(bytes, at) : skipString(bytes, at)
+  noteKey(depth, at, end)
   const colon = skipSpace(bytes, end)
   if (bytes[colon] !== COLON) throw new ScanError('syntax')
-  return skipSpace(bytes, colon + 1)
+  const start = skipSpace(bytes, colon + 1)
+  if (isLookedAt && isSuspect) note(bytes, depth, end, start)
+  return start
+}
+
+/** Whether the key that was looked at last may be a wanted one. */
+let isSuspect = false
+
+/** Skips a key as `skipString` does. */
+function lookAtKey(bytes: Buffer, quote: number): number {
+  quietBelow = MAX_DEPTH
+  let at = quote + 1
+  let bits = 0
+  escaped = false
+  for (;;) {
+    const byte = bytes[at]
+    if (byte === QUOTE) break
+    if (byte === undefined) throw new ScanError('syntax')
+    bits |= byte
+    if (byte === BACKSLASH) {
+      bits |= NOT_ASCII
+      escaped = true
+    }
+    at += byte === BACKSLASH ? 2 : 1
+  }
+  isSuspect = bits >= NOT_ASCII || wanted!.mayHave(bytes[quote + 1]!, bytes[at - 1]!, at - quote - 1)
+  return at + 1
+}
+
+const NOT_ASCII = 0x80
+
+/** Notes the member whose key was read last, if it is wanted. */
+function note(bytes: Buffer, depth: number, keyEnd: number, start: number): void {
+  const key = decodeKey(bytes, keyStarts[depth]!, keyEnd)
+  if (wanted!.isData(key)) quietBelow = depth
+  else if (wanted!.has(key)) {
+    const list = wanted!.itemsOf(key)
+    if (list !== undefined && (depth !== 2 || open[1] === CLOSE_OBJECT || topKey !== list)) return
+    nested ??= []
+    if (nested.length === MAX_PARTS) throw new ScanError('too_many_parts')
+    const path: (string | number)[] = [topKey]
+    for (let level = 1; level < depth; level++) path.push(open[level] === CLOSE_OBJECT ? nameAt(bytes, level) : indexes[level]!)
+    path.push(key)
+    nested.push({ path, object: openAt[depth]!, start })
+  }
+}
+
+/** One past the last byte of a value of scanned JSON that begins at an offset. */
+export function endOfValue(bytes: Buffer, start: number): number {
+  parts = 0
+  values = Number.NEGATIVE_INFINITY
+  wanted = undefined
+  return skipValue(bytes, start)
 }
 
 /** Whether the string skipped last may have escapes. */
@@ -319,10 +457,34 @@ export function spliceObject(bytes: Buffer, members: readonly Member[], changes:
   return apply(bytes, edits)
 }
 
-interface Edit {
+/** A piece of a body to replace: offsets of its first byte and one past its last, and the JSON in its place. */
+export interface Edit {
   readonly start: number
   readonly end: number
   readonly text: string
+}
+
+/** Replaces values of scanned JSON, each within one member of the top level. The result needs no scan of its own. */
+export function replaceValues(
+  bytes: Buffer,
+  scanned: ScannedObject,
+  edits: readonly Edit[],
+): { readonly bytes: Buffer; readonly scanned: ScannedObject } {
+  const ordered = [...edits].sort((a, b) => a.start - b.start)
+  let at = 0
+  let shift = 0
+  const shifted = (offset: number): number => {
+    for (; at < ordered.length && ordered[at]!.end <= offset; at++)
+      shift += Buffer.byteLength(ordered[at]!.text) - (ordered[at]!.end - ordered[at]!.start)
+    return offset + shift
+  }
+  const members = scanned.members.map(({ key, at: begin, start, end }) => ({
+    key,
+    at: shifted(begin),
+    start: shifted(start),
+    end: shifted(end),
+  }))
+  return { bytes: apply(bytes, ordered), scanned: { ...scanned, members, nested: [] } }
 }
 
 /** Removes one comma too: the one before if an earlier member stays, else the one after. */

@@ -10,36 +10,58 @@ export interface Keeper {
   readonly secret: string
 }
 
+/** What a call is to its keeper, before it is answered. */
+export interface KeptCall {
+  readonly keeper: Keeper
+  /** The sealed id of the response that it goes on from, as the client sent it. */
+  readonly previous: unknown
+  /** The most tokens of its prompt, with what it refers to; undefined if that is unknown. */
+  readonly promptTokens: number | undefined
+}
+
 /** Stands between an upstream's id and its seal. */
 const MARK = '.umg'
 /** Characters of base64url: 128 bits. */
 const SEAL_LENGTH = 22
-const SEALED = new RegExp(`^([\\w.:-]+)\\${MARK}([\\w-]{${SEAL_LENGTH}})$`)
+const SEALED = new RegExp(`^([\\w.:-]+)\\${MARK}(?:(\\d{1,15})\\.)?([\\w-]{${SEAL_LENGTH}})$`)
 /** Ids that need no escape in JSON. */
 const PLAIN = /^[\w.:-]+$/
 
-/** The id of a response with a seal that only its keeper's gateways can make (docs/decisions/kept-responses.md). */
-export const sealed = (id: string, keeper: Keeper): string => `${id}${MARK}${sealOf(id, keeper)}`
+/** Whether an upstream's id can get a seal. */
+export const isSealable = (id: unknown): id is string => typeof id === 'string' && PLAIN.test(id)
+
+/**
+ * The id of a response, or of an item of one, with a seal that only its keeper's gateways can make (docs/decisions/kept-responses.md).
+ * `tokens`: the most that it adds to the prompt of a call that refers to it; undefined if that is unknown.
+ */
+export function sealed(id: string, keeper: Keeper, tokens?: number): string {
+  return `${id}${MARK}${tokens === undefined ? '' : `${tokens}.`}${sealOf({ id, tokens }, keeper)}`
+}
 
 /** The upstream's id in a sealed one; undefined for any other value. */
-export const unsealed = (id: unknown): string | undefined => (typeof id === 'string' ? SEALED.exec(id)?.[1] : undefined)
+export const unsealed = (id: unknown): string | undefined => partsOf(id)?.id
+
+/** The most tokens that a sealed id adds to a prompt; undefined if it does not say, or is none. */
+export const keptTokensOf = (id: unknown): number | undefined => partsOf(id)?.tokens
 
 /** Whether an id bears the seal of a keeper. */
 export function isKeptBy(id: unknown, keeper: Keeper): boolean {
-  const [, own, seal] = (typeof id === 'string' && SEALED.exec(id)) || []
-  return own !== undefined && timingSafeEqual(Buffer.from(seal!), Buffer.from(sealOf(own, keeper)))
+  const parts = partsOf(id)
+  return parts !== undefined && timingSafeEqual(Buffer.from(parts.seal), Buffer.from(sealOf(parts, keeper)))
 }
 
-/** The JSON text of a response, or of an event that has one, with its ids sealed. They match as whole strings only: quotes in a text are escaped. */
-export function withSealedIds(json: string, response: Readonly<Record<string, unknown>>, keeper: Keeper): string {
-  let changed = json
-  for (const id of [response.id, response.previous_response_id])
-    if (typeof id === 'string' && PLAIN.test(id)) changed = changed.replaceAll(`"${id}"`, `"${sealed(id, keeper)}"`)
-  return changed
+interface Sealed {
+  readonly id: string
+  readonly tokens: number | undefined
 }
 
-const sealOf = (id: string, { namespace, credential, account, secret }: Keeper): string =>
+function partsOf(id: unknown): (Sealed & { readonly seal: string }) | undefined {
+  const [, own, tokens, seal] = (typeof id === 'string' && SEALED.exec(id)) || []
+  return own === undefined ? undefined : { id: own, tokens: tokens === undefined ? undefined : Number(tokens), seal: seal! }
+}
+
+const sealOf = ({ id, tokens }: Sealed, { namespace, credential, account, secret }: Keeper): string =>
   createHmac('sha256', secret)
-    .update(JSON.stringify([namespace, account, id, ...(credential === undefined ? [] : [credential])]))
+    .update(JSON.stringify([namespace, account, id, ...[credential, tokens].filter((part) => part !== undefined)]))
     .digest('base64url')
     .slice(0, SEAL_LENGTH)

@@ -10,7 +10,7 @@ export interface ScannedBody {
 
 /** Scans large bodies off the event loop. */
 export interface BodyScanner {
-  /** Takes the bytes over, and returns them without a copy. `endpoint`: whose addresses are found. Throws `ScanError`. */
+  /** Takes the bytes over, and returns them without a copy. `endpoint`: of a request; undefined for a reply. Throws `ScanError`. */
   scan(bytes: Buffer, endpoint?: EndpointName): Promise<ScannedBody>
 }
 

@@ -53,6 +53,8 @@ export interface SelectionContext {
   readonly key: string
   /** The id of the caller's account. */
   readonly account: string
+  /** Whether the caller may call a model, by its id. */
+  readonly mayCall: (id: string) => boolean
   /** From 0 up to 1. */
   readonly random: () => number
   /** Absent: the call asks for no hosted tools, and is charged to no budget. */
@@ -103,7 +105,7 @@ export class AttemptPlanner {
     this.#route = route
     this.#call = call
     this.#selection = selection
-    this.#context = { account: selection.account, standIn, terms: selection.terms ?? NO_TERMS }
+    this.#context = { account: selection.account, mayCall: selection.mayCall, standIn, terms: selection.terms ?? NO_TERMS }
     const { key, random } = selection
     this.#ordered = 'target' in route.leads ? [route.leads] : inOrder(route.leads, { key, user: userOf(call), random })
     const { candidates, ready } = coolestFirst(this.#ordered, selection.account)
@@ -359,7 +361,11 @@ const isSooner = (first: LimitedAttempt, second: LimitedAttempt): boolean =>
   first.limited.retryAfterMs <= second.limited.retryAfterMs
 
 /** Errors of a candidate that cannot serve the call; another one may. */
-const UNFIT: ReadonlySet<ErrorName> = new Set<ErrorName>(['unsupported_parameter', 'previous_response_not_found'])
+const UNFIT: ReadonlySet<ErrorName> = new Set<ErrorName>([
+  'unsupported_parameter',
+  'previous_response_not_found',
+  'item_not_found',
+])
 
 const FIRST = { fresh: false, credentialRefused: false, isRepeat: false, limited: undefined } as const
 const NO_TERMS: CallTerms = { hostedTools: [] }

@@ -2,6 +2,7 @@ import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import { type Pause, pause } from '../async/pause.ts'
 import { GatewayError } from '../errors.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
+import { keptCall } from '../protocol/call-forms.ts'
 import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
@@ -269,7 +270,10 @@ export class Dispatch implements AttemptListener, Expiring {
       number: ++this.#number,
       credentialRefused,
       strict,
-      format: forms === undefined ? (format.keptBy?.(keeperOf(target, this.#account, credential), call) ?? format) : chatReply,
+      format:
+        forms === undefined
+          ? (format.keptBy?.(keptCall(this.#request.call, keeperOf(target, this.#account, credential)), call) ?? format)
+          : chatReply,
       replies: forms,
       limits: timeouts,
       stream,

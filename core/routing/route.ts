@@ -24,6 +24,8 @@ export interface Target {
   readonly health: TargetHealth
   /** The tools that calls may let the vendor run. Absent: callers without a budget may use any, others none. */
   readonly hostedTools?: readonly string[] | undefined
+  /** Whether calls may refer to what the upstream keeps for all who use its credential. */
+  readonly keptObjects: boolean
   /** True if routes.yaml does not name the model: if it does not exist upstream, that is the client's error. */
   readonly passedThrough: boolean
 }

@@ -1,12 +1,14 @@
 import { GatewayError } from '../errors.ts'
 import { addressesInForm, expectFetchable, type FoundAddress } from '../protocol/addresses.ts'
-import { addressesIn, ClientCall } from '../protocol/call.ts'
+import { addressesIn, ClientCall, guardedOf } from '../protocol/call.ts'
 import { type CallForms, formsOf } from '../protocol/call-forms.ts'
 import type { Profile } from '../protocol/client-protocol.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
 import { isKeptBy, type Keeper } from '../protocol/kept-ids.ts'
+import { keptIds } from '../protocol/kept-references.ts'
 import { type Call, type CapName, capOf, type Provider, takesCap } from '../sdk/api.ts'
 import type { Credential } from './credentials.ts'
+import { checkGuarded, type Reach } from './guard.ts'
 import { droppedParameters, type Operation, parametersOf, tableFor, withDefaults } from './operation.ts'
 import { type Candidate, candidatesOf, type Route, type Target } from './route.ts'
 
@@ -38,6 +40,7 @@ export interface CallTerms {
 export interface ServingContext {
   /** The id of the caller's account. */
   readonly account: string
+  readonly mayCall: Reach['mayCall']
   /** Serves the calls of an endpoint that the candidate's provider lacks. */
   readonly standIn: Operation | undefined
   readonly terms: CallTerms
@@ -50,7 +53,7 @@ export interface ServingContext {
 export function servingOf(
   candidate: Candidate,
   call: Call,
-  { account, standIn, terms }: ServingContext,
+  { account, mayCall, standIn, terms }: ServingContext,
   credential?: Credential,
 ): Serving | undefined {
   const { target } = candidate
@@ -63,14 +66,16 @@ export function servingOf(
   const defaults = name ? { ...candidate.defaults, [name]: cap } : candidate.defaults
   const forms = formsOf(call)
   const own = operations.of(call.endpoint, model) ?? standIn
+  const guard = (own: Call): void => checkGuarded(own, { target, keeper: keeperOf(target, account, credential), mayCall })
   if (forms === undefined) {
+    if (own !== undefined) guard(call)
     return own && { operation: own, call: defaults ? withDefaults(call, defaults) : call, dropped: NONE, forms: undefined, cap }
   }
   const native = own && forms.native
   const missing = missingIn(call, defaults)
   const { sameAs } = forms.protocol
   if (native !== undefined && missing.every(([name]) => Object.hasOwn(sameAs, name))) {
-    forms.protocol.references?.check(forms.client, keeperOf(target, account, credential))
+    if (own !== standIn) guard(forms.client)
     const filled = withMembers(
       native.call,
       missing.map(([name, value]) => [sameAs[name], value]),
@@ -142,19 +147,21 @@ export const keeperOf = ({ served, secrets }: Target, account: string, credentia
 
 /** Which of the several credentials of a namespace keeps what a call refers to: no other can serve it. Undefined if none does. */
 export function keepingCredential({ target }: Candidate, call: Call, { account }: ServingContext): Credential | undefined {
-  const { protocol, client } = formsOf(call) ?? {}
-  const id = protocol?.references?.idIn(client!)
-  if (id == null) return undefined
-  return target.upstream.credentials?.all.find((each) => isKeptBy(id, keeperOf(target, account, each)))
+  const { credentials } = target.upstream
+  if (credentials === undefined) return undefined
+  const [id] = keptIds(guardedOf(formsOf(call)?.client ?? call))
+  return id && credentials.all.find((each) => isKeptBy(id.value, keeperOf(target, account, each)))
 }
 
 /** Throws `GatewayError` (400) for a call that refers to what one of several upstreams of its route keeps, without a sign of which one it is. */
 export function checkReferences({ leads }: Route, call: Call): void {
-  const { protocol, client } = formsOf(call) ?? {}
-  const param = protocol?.references?.unnamed.find((name) => client!.member(name) != null)
-  if (param === undefined) return
+  const kept = guardedOf(formsOf(call)?.client ?? call).find(({ kind }) => kind === 'kept')
+  if (kept === undefined) return
+  const { param } = kept
   const targets = candidatesOf(leads).map(({ target }) => target)
-  const keepers = targets.filter(({ operations, served }) => operations.of(call.endpoint, served.model) !== undefined)
+  const keepers = targets.filter(
+    ({ keptObjects, operations, served }) => keptObjects && operations.of(call.endpoint, served.model) !== undefined,
+  )
   if (new Set(keepers.map(({ served }) => served.namespace)).size < 2) return
   const names = keepers.map(({ id }) => id).join(' or ')
   const detail = ` It has several upstreams: name the one that keeps it, such as ${names}.`

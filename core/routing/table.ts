@@ -35,6 +35,7 @@ export interface Namespace {
   readonly testKeys: 'sandbox' | 'upstream'
   /** As in routes.yaml. */
   readonly hostedTools?: readonly string[] | undefined
+  readonly keptObjects: 'refuse' | 'allow'
   readonly catalogue: ModelDiscovery
 }
 
@@ -151,6 +152,12 @@ export class RoutingTable {
     )
   }
 
+  /** The same for a model by its id, which may be of an unknown namespace. */
+  mayCallNamed(id: string, principal: Principal): boolean {
+    const model = this.resolve(id)
+    return model !== undefined && this.mayCall(model, principal)
+  }
+
   /** The route of a model of an upstream's namespace; undefined if the namespace is unknown or dormant. */
   #passing(model: ModelId, kind: Kind): Route | undefined {
     const known = this.#plain[kind].get(model.id)
@@ -187,6 +194,7 @@ export class RoutingTable {
       secrets,
       fetches,
       health: isNamed ? state.named(model.model) : state.of(model.model),
+      keptObjects: namespace!.keptObjects === 'allow',
       passedThrough: !isNamed,
       hostedTools: namespace!.hostedTools,
     }

@@ -336,6 +336,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     const isRefused = this.#reader instanceof RefusalReader
     const report = this.#reader?.report
     const prompt = promptEstimate(call)
+    // Later it may use all that the call allows, and nothing will tell.
+    if (this.#reader?.unfinished)
+      return { usage: usageOf(prompt, answerEstimate(call)), estimated: true, isPromptEstimated: true }
     if (report !== undefined && !report.isEmpty) return report.charged(prompt)
     if (result === 'client_closed' && this.#sentAt !== undefined && !isRefused) {
       return {

@@ -11,7 +11,7 @@ import type { ParsedReply, Scan, ScanResult } from './scan.ts'
 export interface Workers {
   /** Counts the tokens of a call's prompt. */
   countTokens(call: Call): Promise<number>
-  /** Scans a large JSON object. Takes the bytes over, and returns them without a copy. `endpoint`: whose addresses are found. Throws `ScanError`. */
+  /** Scans a large JSON object. Takes the bytes over, and returns them without a copy. `endpoint`: of a request; undefined for a reply. Throws `ScanError`. */
   scan(bytes: Buffer, endpoint?: EndpointName): Promise<ScannedBody>
   /** Parses JSON of an upstream. Takes the bytes over. Throws `ScanError` for what is no JSON, or beyond its bounds. */
   parse(bytes: Buffer): Promise<unknown>

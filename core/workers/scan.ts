@@ -1,26 +1,32 @@
-import { fetchedMembers } from '../protocol/addresses.ts'
 import { ScanError, type ScanErrorCode, type ScannedObject, scanObject } from '../protocol/json.ts'
 import { mediaIn } from '../protocol/media.ts'
+import { soughtAt } from '../protocol/sought.ts'
 import { parseWithin } from '../protocol/upstream-json.ts'
 import type { EndpointName } from '../sdk/api.ts'
 import { moved } from './moved.ts'
+
+/** A large body to scan. */
+export interface ScanInput {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly endpoint: EndpointName
+}
 
 /** The result of a scan. An error loses its class between threads, so its code is returned. */
 export type ScanResult =
   | { readonly bytes: Uint8Array<ArrayBuffer>; readonly scanned: ScannedObject }
   | { readonly error: ScanErrorCode }
 
-/** A body, and the endpoint whose addresses are found; undefined for a reply. */
+/** A body, and the endpoint of a request; undefined for a reply. */
 export interface Scan {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly endpoint: EndpointName | undefined
 }
 
-/** Scans the top-level members of a large body. It runs in a worker thread, which loads no tokenizer for it. Resolves to a `ScanResult`. */
+/** Scans a large body. It runs in a worker thread, which loads no tokenizer for it. Resolves to a `ScanResult`. */
 export function scanBody({ bytes, endpoint }: Scan): unknown {
   try {
     const body = Buffer.from(bytes.buffer)
-    const scanned = scanObject(body, endpoint && fetchedMembers(endpoint))
+    const scanned = scanObject(body, endpoint && soughtAt(endpoint))
     const result = { bytes, scanned: endpoint === undefined ? scanned : { ...scanned, media: mediaIn(body) } }
     return moved(result satisfies ScanResult, [bytes.buffer])
   } catch (error) {

@@ -41,7 +41,7 @@ export function createSimulator(table: RoutingTable): Simulator {
       now += INTERVAL_MS
       return simulate(route, {
         call,
-        selection: { key: principal?.keyId ?? `key ${index}`, account: principal?.account ?? '', random },
+        selection: { key: principal?.keyId ?? `key ${index}`, account: principal?.account ?? '', mayCall: () => true, random },
         failing,
         now,
       })

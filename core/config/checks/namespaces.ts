@@ -32,6 +32,7 @@ const REMEDIES: Readonly<Record<(typeof UPSTREAM_FIELDS)[number], string>> = {
   timeouts: 'set the timeouts of each of its models',
   testKeys: IN_TARGETS,
   addresses: IN_TARGETS,
+  keptObjects: IN_TARGETS,
   breaker: IN_TARGETS,
   concurrency: IN_TARGETS,
   limits: IN_TARGETS,

@@ -120,6 +120,13 @@ export const namespace = Type.Object({
       examples: [['https://pictures.internal/*', 'gs://our-pictures/*']],
     }),
   ),
+  keptObjects: defaulted(
+    Type.Enum(['refuse', 'allow'], {
+      default: 'refuse',
+      description:
+        'Whether calls may refer to files, conversations, prompts, containers and the like that the upstream keeps: all callers share its credential, and with it all of them.',
+    }),
+  ),
   breaker: defaulted(
     Type.Boolean({
       default: true,
@@ -152,6 +159,7 @@ export const UPSTREAM_FIELDS = [
   'timeouts',
   'testKeys',
   'addresses',
+  'keptObjects',
   'breaker',
   'concurrency',
   'limits',

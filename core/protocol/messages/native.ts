@@ -1,7 +1,6 @@
 import type { EndpointName, UpstreamRefusal, Usage } from '../../sdk/api.ts'
 import { isRecord } from '../../sdk/json.ts'
 import { type MessagesUsage, usageOfMessages } from '../../sdk/messages-usage.ts'
-import { unsupportedParameter } from '../../sdk/parameters.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import type { CleanedBody } from '../client-protocol.ts'
 import type { EventKind, EventReader, ReplyFormat, StreamedCall, WholeReply } from '../format.ts'
@@ -108,21 +107,11 @@ const parse = (data: string): Members | undefined => parseUpstreamObject(Buffer.
 
 const usageOf = (usage: unknown): unknown => (isRecord(usage) ? usageOfMessages(usage) : undefined)
 
-/** Texts of a body that may not reach Anthropic as it is: the state of another upstream, and members that choose another model. */
-export const SUSPICIOUS = [`"${STATE_PREFIX}`, '"fallbacks"', '"advisor_'] as const
+/** Text of a body that may not reach Anthropic as it is: the state of another upstream. */
+export const SUSPICIOUS = [`"${STATE_PREFIX}`] as const
 
-/**
- * Removes the thinking that another upstream signed: Anthropic answers 400 to it. Throws `GatewayError` (400) for members that choose a
- * model which the client's key may not call.
- */
+/** Removes the thinking that another upstream signed: Anthropic answers 400 to it. */
 export function cleaned(body: Readonly<Record<string, unknown>>): CleanedBody {
-  if (body.fallbacks != null) throw unsupportedParameter('fallbacks', 'The operator configures which model follows another.')
-  const tools: readonly unknown[] = Array.isArray(body.tools) ? body.tools : []
-  for (const [index, tool] of tools.entries()) {
-    if (isRecord(tool) && tool.model != null) {
-      throw unsupportedParameter(`tools[${index}].model`, 'A tool cannot call another model through the gateway.')
-    }
-  }
   const turns = body.messages as readonly MessageParam[]
   const messages = turns.map(withoutForeignThinking).filter(({ content }) => content.length > 0)
   if (messages.length === turns.length && messages.every((message, index) => message === turns[index])) return UNCHANGED

@@ -3,7 +3,7 @@ import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../client-pro
 import type { ModelEndpoint } from '../format.ts'
 import { checkOf } from '../validation.ts'
 import { NAMES, SAME } from './names.ts'
-import { cleaned, REFERENCES, responsesReply, SUSPICIOUS } from './native.ts'
+import { cleaned, responsesReply, SUSPICIOUS } from './native.ts'
 import { ResponseStreamWriter, toResponse } from './reply.ts'
 import { toChat, toChatBytes } from './request.ts'
 import { frameOf } from './wire.ts'
@@ -68,7 +68,6 @@ const protocol: ClientProtocol = {
   headers: [],
   suspicious: SUSPICIOUS,
   cleaned,
-  references: REFERENCES,
   reply: toResponse,
   writer: (call) => new ResponseStreamWriter(call),
 }

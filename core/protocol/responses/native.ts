@@ -1,12 +1,12 @@
-import { GatewayError } from '../../errors.ts'
-import type { UpstreamRefusal } from '../../sdk/api.ts'
+import type { Call, UpstreamRefusal } from '../../sdk/api.ts'
 import { isRecord } from '../../sdk/json.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
-import type { CleanedBody, KeptReferences } from '../client-protocol.ts'
+import type { CleanedBody } from '../client-protocol.ts'
 import type { EventKind, EventReader, ReplyFormat, StreamedCall, WholeReply } from '../format.ts'
-import { isKeptBy, type Keeper, unsealed, withSealedIds } from '../kept-ids.ts'
+import { isSealable, type KeptCall, sealed, unsealed } from '../kept-ids.ts'
 import { readState, STATE_PREFIX } from '../state.ts'
 import { parseUpstreamObject, type ScannedReply } from '../upstream-json.ts'
+import { readUsage } from '../usage.ts'
 import { UsageReport } from '../usage-report.ts'
 import { writtenLength } from '../written-text.ts'
 
@@ -14,11 +14,16 @@ interface Response extends Readonly<Record<string, unknown>> {
   readonly object?: unknown
   readonly error?: unknown
   readonly usage?: Readonly<Record<string, unknown>> | null
+  readonly status?: unknown
+  readonly id?: unknown
+  readonly previous_response_id?: unknown
+  readonly output?: unknown
 }
 
 interface Event {
   readonly type?: string
   readonly response?: Response
+  readonly item?: unknown
   readonly error?: unknown
 }
 
@@ -33,46 +38,98 @@ export const responsesReply: ReplyFormat = {
   usage: usageOf,
   normalise: (translated) => translated,
   generates: true,
-  keptBy: (keeper, call) => (call.member('store') === false ? responsesReply : sealedReply(keeper)),
+  keptBy: (kept, call) => (call.member('store') === false ? responsesReply : sealedReply(kept, call)),
 }
 
 /** The same replies, with ids that name their keeper. */
-const sealedReply = (keeper: Keeper): ReplyFormat => ({
+const sealedReply = (kept: KeptCall, call: Call): ReplyFormat => ({
   ...responsesReply,
-  reader: (call) => new ResponseStreamReader(call, keeper),
-  whole: (reply) => whole(reply, keeper),
+  reader: (streamed) => new ResponseStreamReader(streamed, new SealedIds(kept, atMost(kept, call))),
+  whole: (reply) => whole(reply, kept),
 })
+
+/** The most tokens of the answer, and of the whole conversation after it. */
+interface Tokens {
+  readonly answer: number | undefined
+  readonly conversation: number | undefined
+}
+
+/** A stream begins with the id: what the call will have used is not known yet. */
+function atMost({ promptTokens }: KeptCall, call: Call): Tokens {
+  const cap = call.member('max_output_tokens')
+  const answer = Number.isSafeInteger(cap) ? (cap as number) : undefined
+  return { answer, conversation: answer === undefined || promptTokens === undefined ? undefined : promptTokens + answer }
+}
+
+/** An id of an object, or of an item that an event belongs to. Quotes inside a text are escaped: only members match. */
+const ID_MEMBER = /"(id|item_id|previous_response_id)"(\s*:\s*)"([\w.:-]+)"/g
+
+/** The ids of a reply, and what clients get in their place. */
+class SealedIds {
+  readonly #kept: KeptCall
+  readonly #tokens: Tokens
+  readonly #sealed = new Map<string, string>()
+
+  constructor(kept: KeptCall, tokens: Tokens) {
+    this.#kept = kept
+    this.#tokens = tokens
+  }
+
+  addResponse({ id, previous_response_id: previous, output }: Response): void {
+    this.#add(id, this.#tokens.conversation)
+    if (isSealable(previous) && unsealed(this.#kept.previous) === previous)
+      this.#sealed.set(previous, this.#kept.previous as string)
+    if (Array.isArray(output)) for (const item of output) this.addItem(item)
+  }
+
+  addItem(item: unknown): void {
+    if (isRecord(item)) this.#add(item.id, this.#tokens.answer)
+  }
+
+  /** JSON text with these ids sealed. */
+  applyTo(json: string): string {
+    return json.replace(ID_MEMBER, (member, name: string, colon: string, id: string) => {
+      const own = this.#sealed.get(id)
+      return own === undefined ? member : `"${name}"${colon}"${own}"`
+    })
+  }
+
+  #add(id: unknown, tokens: number | undefined): void {
+    if (isSealable(id) && !this.#sealed.has(id)) this.#sealed.set(id, sealed(id, this.#kept.keeper, tokens))
+  }
+}
 
 /** Events that end a stream; each contains the whole response. */
 const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 /** Events before the first one with content. */
 const PRELUDE = new Set(['response.created', 'response.queued', 'response.in_progress'])
 
-/** Reads the events of a streamed response; of those with a type it parses only the last one. */
+/** An event that shows an item for the first time. */
+const ITEM_ADDED = 'response.output_item.added'
+
+/** Reads the events of a streamed response; of those with a type it parses only the last one, and those with new ids if they are kept. */
 class ResponseStreamReader implements EventReader {
   finished = false
+  unfinished = false
   readonly report: UsageReport
   refusal: UpstreamRefusal | undefined
-  readonly #keeper: Keeper | undefined
-  /** Of the event that was read last. */
-  #response: Response | undefined
+  readonly #ids: SealedIds | undefined
 
-  /** `keeper`: of the response, if it is kept. */
-  constructor(call: StreamedCall, keeper?: Keeper) {
+  /** `ids`: of the response, if it is kept. */
+  constructor(call: StreamedCall, ids?: SealedIds) {
     this.report = new UsageReport(call)
-    this.#keeper = keeper
+    this.#ids = ids
   }
 
   sent(frame: string): string {
-    return this.#response === undefined ? frame : withSealedIds(frame, this.#response, this.#keeper!)
+    return this.#ids === undefined ? frame : this.#ids.applyTo(frame)
   }
 
   read(data: string, named: string): EventKind {
-    this.#response = undefined
     if (data.trim() === '') return 'drop'
     if (!data.startsWith('{')) return 'malformed'
     const type = typeOf(data, named)
-    if (this.#keeper !== undefined && type !== undefined && PRELUDE.has(type)) this.#response = parse(data)?.response
+    if (this.#ids !== undefined && type !== undefined && (type === ITEM_ADDED || PRELUDE.has(type))) this.#seal(parse(data))
     // The events that end a part repeat its text.
     if (type?.endsWith('.delta')) this.report.wrote(writtenLength(data))
     if (type !== undefined && type !== 'error' && !LAST.has(type)) return 'pass'
@@ -83,9 +140,15 @@ class ResponseStreamReader implements EventReader {
     if (event.response === undefined) return 'malformed'
     this.report.read(usageOf(event.response), true)
     if (type === 'response.failed') return this.#refuse(event.response)
-    if (this.#keeper !== undefined) this.#response = event.response
+    this.#seal(event)
     this.finished = true
+    this.unfinished = isUnfinished(event.response)
     return 'last'
+  }
+
+  #seal(event: Event | undefined): void {
+    if (event?.response != null) this.#ids?.addResponse(event.response)
+    this.#ids?.addItem(event?.item)
   }
 
   isMeaningful(data: string, named: string): boolean {
@@ -110,14 +173,20 @@ function typeOf(data: string, named: string): string | undefined {
   return (TYPE_FIRST.exec(data) ?? TYPE_LAST.exec(data.slice(-TAIL)))?.[1] ?? (named === '' ? parse(data)?.type : named)
 }
 
-function whole(reply: ScannedReply, keeper?: Keeper): WholeReply | undefined {
+function whole(reply: ScannedReply, kept?: KeptCall): WholeReply | undefined {
   if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
-  const response = reply.pick('object', 'usage', 'id', 'previous_response_id') as Response
+  const response = reply.pick('object', 'usage', 'status', 'id', 'previous_response_id') as Response
   if (response.object !== 'response') return undefined
   const usage = usageOf(response)
-  if (keeper === undefined) return { usage }
-  return { usage, body: Buffer.from(withSealedIds(reply.bytes.toString('latin1'), response, keeper), 'latin1') }
+  const known = { usage, unfinished: isUnfinished(response) }
+  if (kept === undefined) return known
+  const tokens = readUsage(usage)
+  const ids = new SealedIds(kept, { answer: tokens?.completion_tokens, conversation: tokens?.total_tokens })
+  ids.addResponse({ ...response, output: reply.get('output') })
+  return { ...known, body: Buffer.from(ids.applyTo(reply.bytes.toString('latin1')), 'latin1') }
 }
+
+const isUnfinished = ({ status }: Response): boolean => status === 'queued' || status === 'in_progress'
 
 /** Renames usage to chat completions' fields, which limits, metrics and usage rows use. */
 function usageOf({ usage }: Response): unknown {
@@ -147,21 +216,3 @@ export function cleaned(body: Readonly<Record<string, unknown>>): CleanedBody {
 
 const isForeign = (item: unknown): boolean =>
   isRecord(item) && item.type === 'reasoning' && readState(item.encrypted_content) !== undefined
-
-/** The member with the id of a response. */
-const PREVIOUS = 'previous_response_id'
-
-/** A response is found by its id alone, and only for the account that it was made for. */
-export const REFERENCES: KeptReferences = {
-  unnamed: ['conversation', 'prompt'],
-  toUpstream(call) {
-    const id = unsealed(call.member(PREVIOUS))
-    return id === undefined ? {} : { [PREVIOUS]: id }
-  },
-  idIn: (call) => call.member(PREVIOUS),
-  check(call, keeper) {
-    const id = call.member(PREVIOUS)
-    if (id == null || isKeptBy(id, keeper)) return
-    throw new GatewayError('previous_response_not_found', { param: PREVIOUS, values: { id: String(id).slice(0, 200) } })
-  },
-}

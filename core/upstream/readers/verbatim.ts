@@ -38,6 +38,10 @@ export class VerbatimReader implements BodyReader {
     return this.#stream.report
   }
 
+  get unfinished(): boolean {
+    return this.#stream.unfinished === true
+  }
+
   data(bytes: Buffer): void {
     if (this.#done) return
     try {

@@ -39,6 +39,7 @@ export class WholeReader implements BodyReader {
   readonly #chunks: Buffer[] = []
   #size = 0
   report: UsageReport
+  unfinished = false
   /** The body for the client, after `end`. */
   body: Buffer = Buffer.alloc(0)
 
@@ -87,6 +88,7 @@ export class WholeReader implements BodyReader {
     if (facts === undefined) throw this.#notAReply()
     if (facts.refusal !== undefined) throw new UpstreamError(facts.refusal)
     this.#settle(facts.usage, () => reply.bytes.toString('latin1'))
+    this.unfinished = facts.unfinished === true
     return facts.body ?? reply.bytes
   }
 

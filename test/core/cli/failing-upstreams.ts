@@ -34,7 +34,10 @@ export function tableOf(each: Case, closed: string): RoutingTable {
     const operations = new Operations(provider)
     const upstream = each.dormant.has(name) ? undefined : { name, provider, operations, state, fetches: NOTHING }
     const catalogue = new ModelDiscovery([], LOG)
-    return [name, { name, upstream, models: undefined, timeouts: TIMEOUTS, testKeys: 'sandbox', catalogue }]
+    return [
+      name,
+      { name, upstream, models: undefined, timeouts: TIMEOUTS, testKeys: 'sandbox', keptObjects: 'refuse', catalogue },
+    ]
   })
   const sandboxed = providerOf('one', each, closed)
   const sandbox = {

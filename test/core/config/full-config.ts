@@ -33,6 +33,7 @@ namespaces:
       idle: 2m
       total: 1h
     testKeys: upstream
+    keptObjects: allow
     breaker: false
     concurrency:
       limit: 20

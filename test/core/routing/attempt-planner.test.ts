@@ -24,6 +24,7 @@ function travel(way: Route, errors: readonly GatewayError[], body: Record<string
   const itinerary = new AttemptPlanner(way, fakeCall({ model: 'acme/smart', ...body }), {
     key: 'key_1',
     account: 'default',
+    mayCall: () => true,
     random: () => 0.5,
   })
   const stops: PlannedAttempt[] = []
@@ -76,7 +77,12 @@ describe('the plan of the attempts of a call', () => {
   it('repeats another target if the breaker of the first has opened', () => {
     const [a, b] = three()
     for (let i = 0; i < 4; i++) a!.target.health.failed(performance.now(), 'reply')
-    const itinerary = new AttemptPlanner(route([a!, b!]), fakeCall({}), { key: 'k', account: 'default', random: () => 0.5 })
+    const itinerary = new AttemptPlanner(route([a!, b!]), fakeCall({}), {
+      key: 'k',
+      account: 'default',
+      mayCall: () => true,
+      random: () => 0.5,
+    })
     for (const { target } of [a!, b!]) {
       expect(itinerary.next(performance.now())?.candidate.target).to.equal(target)
       target.health.failed(performance.now(), 'reply')
@@ -131,7 +137,12 @@ describe('the plan of the attempts of a call', () => {
   it('returns the time to wait if every breaker is open', () => {
     const only = candidate('a/1')
     for (let i = 0; i < 5; i++) only.target.health.failed(performance.now(), 'reply')
-    const itinerary = new AttemptPlanner(route([only]), fakeCall({}), { key: 'key_1', account: 'default', random: Math.random })
+    const itinerary = new AttemptPlanner(route([only]), fakeCall({}), {
+      key: 'key_1',
+      account: 'default',
+      mayCall: () => true,
+      random: Math.random,
+    })
     expect(itinerary.next(performance.now())).to.equal(undefined)
     expect([itinerary.error.row, itinerary.error.headers['retry-after']]).to.deep.equal(['upstream_circuit_open', '1'])
   })
@@ -158,6 +169,7 @@ describe('the plan of the attempts of a call', () => {
     const itinerary = new AttemptPlanner(route([candidate('a/1')], { attempts: 1 }), fakeCall({}), {
       key: 'k',
       account: 'default',
+      mayCall: () => true,
       random: Math.random,
     })
     expect(itinerary.next(0)).to.include({ fresh: false })

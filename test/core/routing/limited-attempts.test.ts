@@ -24,7 +24,7 @@ function plannerOf(ids: readonly string[], attempts = 3): AttemptPlanner {
     ids.map((id) => candidate(id)),
     { attempts },
   )
-  return new AttemptPlanner(way, call, { key: 'key_1', account: 'default', random: () => 0.5 })
+  return new AttemptPlanner(way, call, { key: 'key_1', account: 'default', mayCall: () => true, random: () => 0.5 })
 }
 
 /** Plans the next attempt. Returns its target, and whether the call waits for it. */
@@ -129,7 +129,7 @@ describe('the plan of a call whose targets are at their limits', () => {
 
   it('repeats an attempt with a new credential after a wait', () => {
     const way = route([candidate('a/1', { refreshes: true })], { attempts: 1 })
-    const planner = new AttemptPlanner(way, call, { key: 'key_1', account: 'default', random: () => 0.5 })
+    const planner = new AttemptPlanner(way, call, { key: 'key_1', account: 'default', mayCall: () => true, random: () => 0.5 })
     next(planner)
     planner.failed(new GatewayError('upstream_authentication_error'), false)
     expect(planner.next(performance.now())).to.include({ credentialRefused: true })

@@ -44,6 +44,7 @@ export function candidate(id: string, options: CandidateOptions = {}): Candidate
     upstream,
     fetches: { allowed: [], own: [] },
     health: upstream.named(model),
+    keptObjects: false,
     passedThrough: false,
   }
   return { target, timeouts: TIMEOUTS, defaults, strict }

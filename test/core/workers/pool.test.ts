@@ -64,7 +64,7 @@ describe('the worker threads', () => {
     const before = await loweredThreads()
     await run('double', { number: 1 })
     expect(await loweredThreads()).to.equal(before)
-    await workers.scan(Buffer.from('{}'))
+    await workers.scan(Buffer.from('{}'), 'chat.completions')
     expect(await loweredThreads()).to.equal(before + 1)
   })
 
@@ -131,16 +131,16 @@ describe('the worker threads', () => {
     })
 
     it('have a short queue, and refuse more', async () => {
-      const scans = Array.from({ length: 20 }, () => workers.scan(large().splice({})))
+      const scans = Array.from({ length: 20 }, () => workers.scan(large().splice({}), 'chat.completions'))
       const results = await Promise.allSettled(scans)
       expect(results.map(({ status }) => status)).to.deep.equal([...Array(17).fill('fulfilled'), ...Array(3).fill('rejected')])
       expect((results.at(-1) as PromiseRejectedResult).reason).to.include({ row: 'workers_busy', status: 503 })
-      expect(await workers.scan(large().splice({}))).to.have.nested.property('scanned.parts', 2)
+      expect(await workers.scan(large().splice({}), 'chat.completions')).to.have.nested.property('scanned.parts', 2)
     })
 
     it('do not wait for other work', async () => {
       const { open } = block()
-      expect(await workers.scan(large().splice({}))).to.have.nested.property('scanned.parts', 2)
+      expect(await workers.scan(large().splice({}), 'chat.completions')).to.have.nested.property('scanned.parts', 2)
       await open()
     })
   })

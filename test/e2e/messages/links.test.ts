@@ -78,7 +78,7 @@ describe('A link of the chain, at /v1/messages', () => {
 
   it('that changes nothing leaves the bytes as they were', async () => {
     const asked = answer('claude', false)
-    await ask('claude/m', 'Hello', { top_k: 5, container: 'c1' })
-    expect((await asked).json()).to.deep.include({ model: 'm', top_k: 5, container: 'c1' })
+    await ask('claude/m', 'Hello', { top_k: 5, inference_geo: 'eu' })
+    expect((await asked).json()).to.deep.include({ model: 'm', top_k: 5, inference_geo: 'eu' })
   })
 })

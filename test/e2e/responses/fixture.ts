@@ -12,6 +12,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Respon
   const native = (origin: string) => ({
     provider: 'openai-compatible',
     breaker: false,
+    keptObjects: 'allow',
     config: { baseUrl: `${origin}/native`, responses: true },
   })
   const fixture = await startUpstreams({

@@ -25,6 +25,7 @@ describe('What upstreams of /v1/responses keep', () => {
     const upstream = ({ origin }: ScriptedUpstream, more = {}) => ({
       provider: 'openai-compatible',
       breaker: false,
+      keptObjects: 'allow',
       config: { baseUrl: `${origin}/v1`, apiKey: '${env:KEY}', ...more },
     })
     return startTestGateway({
@@ -83,7 +84,7 @@ describe('What upstreams of /v1/responses keep', () => {
 
   it('a conversation goes on at the upstream that made its response, and keeps its ids', async () => {
     const first = await fromTwo('resp_1')
-    expect(first.id).to.match(/^resp_1\.umg[\w-]{22}$/)
+    expect(first.id).to.match(/^resp_1\.umg\d+\.[\w-]{22}$/)
     const asked = two.reply(json(kept('resp_2', 'resp_1')))
     const second = await ask({ previous_response_id: first.id })
     expect((await asked).json()).to.deep.equal({ model: 'b', input: 'Hi', previous_response_id: 'resp_1' })
@@ -100,15 +101,20 @@ describe('What upstreams of /v1/responses keep', () => {
         sequence_number: 0,
         response: { ...kept('resp_5', 'resp_4'), status: 'in_progress', output: [] },
       }),
-      named('response.output_text.delta', { sequence_number: 1, item_id: 'msg_up1', delta: 'say "resp_5"' }),
-      named('response.completed', { sequence_number: 2, response: kept('resp_5', 'resp_4') }),
+      named('response.output_item.added', { sequence_number: 1, item: { type: 'message', id: 'msg_up1', content: [] } }),
+      named('response.output_text.delta', { sequence_number: 2, item_id: 'msg_up1', delta: 'say "resp_5"' }),
+      named('response.completed', { sequence_number: 3, response: kept('resp_5', 'resp_4') }),
     ].join('')
     two.reply(sse([events]))
     const json = { model: 'acme/smart', input: 'Hi', previous_response_id: id, stream: true }
     const text = await (await gateway.fetch('/v1/responses', { json })).text()
     const own = /"id":"(resp_5\.umg[\w-]{22})"/.exec(text)?.[1]
     expect(own).to.be.a('string')
-    expect(text).to.equal(events.replaceAll('"resp_5"', `"${own}"`).replaceAll('"resp_4"', `"${id}"`))
+    const item = /"id":"(msg_up1\.umg[\w-]{22})"/.exec(text)?.[1]
+    const sealed = { resp_5: own, resp_4: id, msg_up1: item }
+    expect(text).to.equal(
+      Object.entries(sealed).reduce((all, [known, seal]) => all.replaceAll(`"${known}"`, `"${seal}"`), events),
+    )
   })
 
   it('no other target is tried if the upstream that made the response is down', async () => {

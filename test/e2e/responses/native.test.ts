@@ -69,7 +69,12 @@ describe('POST /v1/responses, to an upstream that has it', () => {
       routes: {
         chain: [{ plugin: 'auth' }],
         namespaces: {
-          open: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${upstream.origin}/v1`, responses: true } },
+          open: {
+            provider: 'openai-compatible',
+            breaker: false,
+            keptObjects: 'allow',
+            config: { baseUrl: `${upstream.origin}/v1`, responses: true },
+          },
           second,
           acme: { models: { smart: { targets: [{ model: 'open/a' }], fallbacks: ['second/b'] } } },
         },

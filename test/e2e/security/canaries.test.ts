@@ -35,6 +35,7 @@ const ELSEWHERE: readonly ErrorName[] = [
   'admin_required',
   'confirmation_required',
   'previous_response_not_found',
+  'item_not_found',
   'previous_response_unavailable',
   'foreign_origin',
   'foreign_host',

@@ -1,0 +1,77 @@
+import { GatewayError } from '../errors.ts'
+import type { GuardedMember } from './guarded-members.ts'
+import type { Edit } from './json.ts'
+import { isKeptBy, type Keeper, keptTokensOf, unsealed } from './kept-ids.ts'
+
+/** The ids in a call of what a single keeper has: docs/decisions/kept-responses.md. */
+export function keptIds(members: readonly GuardedMember[]): readonly GuardedMember[] {
+  return members.filter((member) => member.kind === 'response' || (member.kind === 'item' && isReference(member)))
+}
+
+/** Throws `GatewayError` (400) if a keeper does not have what a call refers to. */
+export function checkKept(members: readonly GuardedMember[], keeper: Keeper): void {
+  for (const { kind, param, value } of keptIds(members)) {
+    if (isKeptBy(value, keeper)) continue
+    const row = kind === 'response' ? 'previous_response_not_found' : 'item_not_found'
+    throw new GatewayError(row, { param, values: { id: String(value).slice(0, 200) } })
+  }
+}
+
+/** The body's values to replace for the upstream, with those that it knows. */
+export function toUpstream(members: readonly GuardedMember[]): readonly Edit[] {
+  return members.flatMap(({ kind, value, start, end }) => {
+    if (kind === 'comparison') return [{ start, end, text: 'null' }]
+    const own = kind === 'response' || kind === 'item' ? unsealed(value) : undefined
+    return own === undefined ? [] : [{ start, end, text: JSON.stringify(own) }]
+  })
+}
+
+/** The most tokens that what a call refers to adds to its prompt; undefined if an id does not say. */
+export function keptTokensIn(members: readonly GuardedMember[]): number | undefined {
+  let sum = 0
+  for (const { value } of keptIds(members)) {
+    const tokens = keptTokensOf(value)
+    if (tokens === undefined) return undefined
+    sum += tokens
+  }
+  return sum
+}
+
+/** By type, the members that hold what an item of a conversation says (openai-node 7.55, `ResponseInputItem`). */
+const CONTENT: Readonly<Record<string, readonly string[]>> = {
+  message: ['content'],
+  reasoning: ['encrypted_content', 'content'],
+  compaction: ['encrypted_content'],
+  function_call: ['arguments'],
+  custom_tool_call: ['input'],
+  web_search_call: ['action'],
+  file_search_call: ['results'],
+  code_interpreter_call: ['outputs'],
+  image_generation_call: ['result'],
+  computer_call: ['action', 'actions'],
+  local_shell_call: ['action'],
+  shell_call: ['action'],
+  apply_patch_call: ['operation'],
+  mcp_call: ['output', 'error'],
+  mcp_list_tools: ['tools'],
+  mcp_approval_request: ['arguments'],
+  tool_search_call: ['arguments'],
+  tool_search_output: ['tools'],
+  additional_tools: ['tools'],
+  program: ['code'],
+  program_output: ['result'],
+  apply_patch_call_output: ['status'],
+  function_call_output: ['output'],
+  custom_tool_call_output: ['output'],
+  computer_call_output: ['output'],
+  local_shell_call_output: ['output'],
+  shell_call_output: ['output'],
+}
+
+/** Whether an item is known by its id alone. One that has its content is not: the upstream reads that. */
+function isReference(id: GuardedMember): boolean {
+  if (!id.param.endsWith('.id')) return true
+  const type = id.beside('type') ?? (id.beside('role') == null ? undefined : 'message')
+  const holders = typeof type === 'string' && Object.hasOwn(CONTENT, type) ? CONTENT[type]! : []
+  return !holders.map((name) => id.beside(name)).some((held) => held != null && !(Array.isArray(held) && held.length === 0))
+}
