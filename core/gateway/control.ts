@@ -108,6 +108,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   opened.adopt(await openMetricsExport(options, total), (each) => each?.close())
 
   const running = opened.move()
+  /** Once: a second close, with less time, ends when all is closed too. */
+  let closing: Promise<void> | undefined
   return {
     urls: urls(),
     notices: reloader.notices,
@@ -119,7 +121,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
       control.recorder.end()
       await Promise.race([proxies.gone(), delay(grace, undefined, { ref: false })])
       await listeners.stop(GRACE_MS)
-      await running.disposeAsync()
+      closing ??= running.disposeAsync()
+      await closing
     },
   }
 }

@@ -96,12 +96,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.adopt(await openMetricsExport({ ...options, instance }, metrics), (each) => each?.close())
 
   const running = opened.move()
+  /** Once: a second drain, with less time, ends when all is closed too. */
+  let closing: Promise<void> | undefined
   async function drain({ delay: notice, grace }: DrainTimes): Promise<void> {
     services.lifecycle.draining = true
     await delay(notice)
     control.recorder.end()
     await listeners.stop(grace)
-    await running.disposeAsync()
+    closing ??= running.disposeAsync()
+    await closing
   }
 
   return {

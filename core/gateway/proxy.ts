@@ -83,6 +83,12 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   })
 
   const running = opened.move()
+  async function close(): Promise<void> {
+    await remote.leave(process, await metrics.state())
+    await running.disposeAsync()
+  }
+  /** Once: a second drain, with less time, ends when all is closed too. */
+  let closing: Promise<void> | undefined
   return {
     accept: listeners.accept,
     useCertificate: (certificate) => tls?.use(certificate),
@@ -90,8 +96,8 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       services.lifecycle.draining = true
       await delay(notice)
       await listeners.stop(grace)
-      await remote.leave(process, await metrics.state())
-      await running.disposeAsync()
+      closing ??= close()
+      await closing
     },
   }
 }

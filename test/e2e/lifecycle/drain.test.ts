@@ -71,7 +71,7 @@ describe('a gateway that gets a signal', () => {
     expect(await umg.ended).to.have.property('code', 0)
   })
 
-  it('ends at once on a second signal', async () => {
+  it('ends at once on a second signal, and the open stream has its row', async () => {
     const { umg, text } = await streaming('--grace', '600')
     umg.signal('SIGINT')
     // Signals within a second count as one, so that several may be needed.
@@ -79,6 +79,9 @@ describe('a gateway that gets a signal', () => {
     expect(await umg.ended).to.have.property('code', 1)
     clearInterval(again)
     expect(await text).to.not.contain('lo!')
+    const { stdout } = await home.run(['requests', 'list', '--format', 'jsonl']).ended
+    expect(stdout.trim().split('\n').filter(Boolean)).to.have.length(1)
+    expect(JSON.parse(stdout)).to.have.nested.property('error.code', 'service_unavailable')
   })
 })
 

@@ -148,6 +148,22 @@ describe('a gateway of several processes', () => {
     expect(rows.stdout.trim().split('\n')).to.have.length(1)
   })
 
+  it('ends at a second signal, and the streams that it ends have their rows', async () => {
+    const gateway = await start()
+    const streams = await Promise.all(
+      Array.from({ length: 4 }, () => gateway.call('Count\nsandbox: chunks=1000 interval=100ms', { stream: true, close: true })),
+    )
+    const ends = streams.map((reply) => reply.text().catch(() => 'cut'))
+    gateway.umg.signal('SIGTERM')
+    // Signals within a second count as one, so that several may be needed.
+    const again = setInterval(() => gateway.umg.signal('SIGTERM'), 200)
+    await gateway.umg.ended
+    clearInterval(again)
+    expect(await Promise.all(ends)).to.deep.equal(['cut', 'cut', 'cut', 'cut'])
+    const rows = await gateway.home.run(['requests', 'list', '--format', 'jsonl']).ended
+    expect(rows.stdout.trim().split('\n')).to.have.length(4)
+  })
+
   it('ends with its supervisor', async () => {
     const gateway = await start()
     const pids = [...gateway.pids.values()]
