@@ -8,8 +8,8 @@ import { rollUp, TOTALS } from './rollup.ts'
 
 /** Writes and removes calls and their totals. Throws what the database throws. */
 export interface CallWriter {
-  /** In one transaction. */
-  write(calls: readonly CallsTable[]): Promise<void>
+  /** In one transaction. Resolves to the number of calls that had no row. */
+  write(calls: readonly CallsTable[]): Promise<number>
   /** Removes up to 500 expired rows of each kind. Resolves to whether there were any. */
   remove(horizon: Horizon): Promise<boolean>
 }
@@ -21,7 +21,7 @@ export function createCallWriter({ db }: Pick<Store, 'db'>): CallWriter {
   const chosen = new ChosenNames()
   return {
     async write(all) {
-      await db.transaction().execute(async (transaction) => {
+      return db.transaction().execute(async (transaction) => {
         const ids = new Set((await calls(transaction, all)).map(({ id }) => id))
         const added = all.filter(({ id }) => ids.has(id))
         await chosen.prepare(transaction, added)
@@ -30,6 +30,7 @@ export function createCallWriter({ db }: Pick<Store, 'db'>): CallWriter {
           transaction,
           rollUp(added, (...name) => chosen.nameIn(...name)),
         )
+        return added.length
       })
     },
     async remove(horizon) {

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, unlinkSync } from 'node:fs'
+import { existsSync, readFileSync, unlinkSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { CallsTable } from '../store/schema.ts'
 import { rowOfLine } from './served-call.ts'
 
-/** `<process>-<number>.jsonl`; a process is named by a UUID. */
-const NAME = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})-(\d+)\.jsonl$/
+/** `<process>-<number>.jsonl`; a process is named by a UUID, or by its id and its start, as before there were locks. */
+const NAME = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d+-\d+)-(\d+)\.jsonl$/
+const NAME_BEFORE_LOCKS = /^(\d+)-(\d+)$/
 
 /** A file that was found: a part of the journal of a process. */
 export interface FoundJournal {
@@ -68,6 +69,23 @@ function isLocked(path: string): boolean {
   }
 }
 
+/**
+ * Whether this is the name of a process of a version before there were locks, and it still runs. Its start, in the ticks of the kernel, tells it
+ * from a later process with its id.
+ */
+function runsWithoutLock(name: string): boolean {
+  const [, pid, start] = NAME_BEFORE_LOCKS.exec(name) ?? []
+  if (pid === undefined) return false
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The second field, the name in parentheses, may hold anything: proc(5).
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return state !== 'Z' && state !== 'X' && fields[18] === start
+  } catch {
+    return false
+  }
+}
+
 /** Finds the files of the journals of all processes. */
 export async function findJournals(folder: string): Promise<readonly FoundJournal[]> {
   const entries = (await readdir(folder, { withFileTypes: true }).catch(ignoreMissing)) ?? []
@@ -75,7 +93,7 @@ export async function findJournals(folder: string): Promise<readonly FoundJourna
     const [name, process, number] = (entry.isFile() && NAME.exec(entry.name)) || []
     return name === undefined ? [] : [{ path: join(folder, name), process: process!, number: Number(number) }]
   })
-  const living = new Map(found.map(({ process }) => [process, isLocked(lockPath(folder, process))]))
+  const living = new Map(found.map(({ process }) => [process, isLocked(lockPath(folder, process)) || runsWithoutLock(process)]))
   return found.map((file) => ({ ...file, isEnded: !living.get(file.process)! }))
 }
 

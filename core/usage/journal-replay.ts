@@ -74,10 +74,12 @@ export class JournalReplay {
     }
     const calls = new Map([...read.values()].flatMap((journal) => [...journal.calls]))
     const rows = Array.from(calls.values(), ({ row }) => row)
-    for (let from = 0; from < rows.length; from += MAX_BATCH) await writer.write(rows.slice(from, from + MAX_BATCH))
+    let added = 0
+    for (let from = 0; from < rows.length; from += MAX_BATCH) added += await writer.write(rows.slice(from, from + MAX_BATCH))
     for (const [path, { damaged }] of read) await this.#remove(path, damaged)
     if (read.size === files.length) removeLock(folder, process)
-    if (rows.length > 0) log.info({ process, calls: rows.length }, 'read the journal of an ended process')
+    // A process that ends in order has reported its calls, but may not know yet that they have rows.
+    if (added > 0) log.info({ process, calls: added }, 'read the journal of an ended process')
   }
 
   /** Undefined for a file that cannot be read: it costs no other. */

@@ -111,8 +111,10 @@ const COLUMNS = {
  * Error that says what is wrong with a line that is damaged, or of another version.
  */
 export function rowOfLine(line: string): CallsTable {
-  const fields: unknown = JSON.parse(line)
-  if (!Array.isArray(fields)) throw new Error('is no list')
+  const value: unknown = JSON.parse(line)
+  if (!Array.isArray(value)) throw new Error('is not a list')
+  // Before lines had a version, they began with the id.
+  const fields = typeof value[0] === 'string' ? [VERSION, ...value] : value
   if (fields[0] !== VERSION) throw new Error(`is of the version ${JSON.stringify(fields[0])}, and this gateway reads ${VERSION}`)
   const wrong = TYPES.findIndex((type, index) => !hasType(fields[index] ?? null, type))
   if (wrong >= 0) throw new Error(`has no ${TYPES[wrong]!.replace('?', '')} as its field ${wrong + 1}`)

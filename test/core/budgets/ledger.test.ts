@@ -20,7 +20,7 @@ onEachDatabase('what was spent of a budget', (create) => {
 
   afterEach(() => store?.close())
 
-  const write = (...calls: readonly (CallFields & { readonly nanoUsd: number })[]): Promise<void> =>
+  const write = (...calls: readonly (CallFields & { readonly nanoUsd: number })[]): Promise<number> =>
     createCallWriter(store).write(
       calls.map(({ nanoUsd, ...call }) => callRowOf({ number: number++, ...call, outcome: { cost: { nanoUsd, price: 'x' } } })),
     )

@@ -13,7 +13,7 @@ import { newRequestId } from '../../../core/text/ids.ts'
 import { CallJournal } from '../../../core/usage/call-journal.ts'
 import { findJournals } from '../../../core/usage/journal-files.ts'
 import { JournalReplay } from '../../../core/usage/journal-replay.ts'
-import type { ServedCall } from '../../../core/usage/served-call.ts'
+import { lineOf, type ServedCall } from '../../../core/usage/served-call.ts'
 import { itWith } from '../../support/requirements.ts'
 
 const USAGE: Usage = {
@@ -56,6 +56,8 @@ describe('the journal of calls', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'umg-journal-'))
     warnings = 0
+    replays.length = 0
+    written.clear()
     journal = new CallJournal({ folder, log })
   })
 
@@ -74,13 +76,26 @@ describe('the journal of calls', () => {
   let damaged: number
   let told: Record<string, unknown>[]
 
+  /** What was told of journals that were read. */
+  const replays: object[] = []
+  /** The ids of calls that have rows. */
+  const written = new Set<string>()
+
   /** The rows that are written of ended processes. */
   async function replayed(): Promise<readonly CallsTable[]> {
     const rows: CallsTable[] = []
     damaged = 0
     told = []
-    const writer = { write: async (some: readonly CallsTable[]) => void rows.push(...some) }
-    const log = { info: () => undefined, warn: (fields: object) => void told.push({ ...fields }) } as never
+    const writer = {
+      async write(some: readonly CallsTable[]) {
+        rows.push(...some)
+        return some.filter(({ id }) => !written.has(id)).length
+      },
+    }
+    const log = {
+      info: (fields: object) => void replays.push(fields),
+      warn: (fields: object) => void told.push({ ...fields }),
+    } as never
     const onDamaged = (lines: number): void => {
       damaged += lines
     }
@@ -173,7 +188,6 @@ describe('the journal of calls', () => {
     'an empty list': () => '[]',
     null: () => 'null',
     'an object': () => '{"v":1}',
-    'a line without a version, as older ones were': (line) => JSON.stringify((JSON.parse(line) as unknown[]).slice(1)),
     'a line of a later version': withField(0, 2),
     'a line with fewer fields': (line) => JSON.stringify((JSON.parse(line) as unknown[]).slice(0, 8)),
     'an id that is none': withField(1, 'key_1'),
@@ -284,6 +298,35 @@ describe('the journal of calls', () => {
     expect((await replayed()).map((row) => row.id)).to.deep.equal(ids)
     expect(damaged).to.equal(0)
     expect(warnings).to.equal(1)
+  })
+
+  it('of the version before, whose lines had no version, is read after an upgrade', async () => {
+    const id = newRequestId()
+    const [, ...fields] = JSON.parse(lineOf(call(id), attempt('ok'))) as readonly unknown[]
+    // No process has the id 0.
+    await writeFile(join(folder, '0-1-1.jsonl'), `${JSON.stringify(fields)}\n`)
+    const [row] = await replayed()
+    expect(row).to.include({ id, account_id: 'acc_1', input_tokens: 12, cost: 123_456, served: 1 })
+    expect(damaged).to.equal(0)
+    expect(await readdir(folder)).to.deep.equal([])
+  })
+
+  itWith('linux', 'of a process that still runs a version without locks is not read', async () => {
+    const stat = await readFile(`/proc/${process.pid}/stat`, 'latin1')
+    const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    await writeFile(join(folder, `${process.pid}-${start}-1.jsonl`), '')
+    await replayed()
+    expect(await journals()).to.have.length(1)
+  })
+
+  it('whose calls all have rows is removed without a line in the log', async () => {
+    const id = newRequestId()
+    journal.note(call(id), attempt('ok'))
+    await end()
+    written.add(id)
+    await replayed()
+    expect(replays).to.deep.equal([])
+    expect(await journals()).to.have.length(1)
   })
 
   it('needs no file for calls that have rows', async () => {

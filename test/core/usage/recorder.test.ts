@@ -18,11 +18,12 @@ class Database {
   /** If set, writes wait for it. */
   gate: Promise<void> | undefined
 
-  readonly write = async (calls: readonly CallsTable[]): Promise<void> => {
+  readonly write = async (calls: readonly CallsTable[]): Promise<number> => {
     this.attempts += 1
     await this.gate
     if (this.error !== undefined) throw this.error
     this.batches.push([...calls])
+    return calls.length
   }
 
   get written(): string[] {

@@ -19,7 +19,7 @@ const at = (day: number): number => MIDNIGHT + day * DAY_MS
 onEachDatabase('usage', (create) => {
   let store: Store
   let writer: CallWriter
-  let write: (calls: readonly CallFields[]) => Promise<void>
+  let write: (calls: readonly CallFields[]) => Promise<number>
 
   beforeEach(async () => {
     store = await openStore(await create())
