@@ -32,10 +32,4 @@ describe('the sources of the console', () => {
     const keeping = SOURCES.filter(({ code }) => /\b(?:localStorage|sessionStorage|indexedDB)\b/.test(code))
     expect(keeping.map(({ path }) => path)).to.deep.equal([])
   })
-
-  it('are small files, except the generated one', () => {
-    const written = SOURCES.filter(({ path }) => path !== 'console/src/api/management-api.ts')
-    const long = written.filter(({ text }) => text.split('\n').length > 200).map(({ path }) => path)
-    expect(long).to.deep.equal([])
-  })
 })

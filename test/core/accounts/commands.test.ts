@@ -78,6 +78,10 @@ onEachDatabase('umg accounts', (database) => {
 
 onEachDatabase('umg users', (database) => {
   const { url, open } = storesIn(database)
+
+  // A gateway has made the database.
+  beforeEach(async () => void (await open()))
+
   const at = () => ({ data: 'unused', database: url() })
   const invite = (email: string, options: object = {}) =>
     runCommand((io) => inviteCommand({ ...at(), email, role: 'member', account: 'default', consoleUrl: CONSOLE, ...options }, io))

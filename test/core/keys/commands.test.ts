@@ -17,6 +17,9 @@ const HOUR = 3_600_000
 
 onEachDatabase('umg keys', (database, databaseKind) => {
   const { url, open } = storesIn(database)
+
+  // A gateway has made the database.
+  beforeEach(async () => void (await open()))
   const at = () => ({ data: 'unused', database: url() })
   const create = (options: Partial<Parameters<typeof createKeyCommand>[0]> = {}) =>
     runCommand((io) => createKeyCommand({ ...at(), name: 'laptop', ...options }, io))

@@ -26,7 +26,7 @@ const HOUR = 3_600_000
 /** Invalid settings, each with a part of the message. */
 const WRONG: readonly (readonly [Partial<NewKey>, string])[] = [
   [{ name: ' ' }, "'name': it must have 1 to 100 characters"],
-  [{ name: 'invoice\u202efdp.exe' }, "'name': it must have 1 to 100 characters and no control characters"],
+  [{ name: 'invoice\u202efdp.exe' }, "'name': it must have 1 to 100 characters, and no control characters or invisible ones"],
   [{ name: 'x'.repeat(101) }, "'name': it must have 1 to 100 characters"],
   [{ name: 'ci\u001b[2J' }, 'no control characters'],
   [{ name: 'ci\nroot' }, 'no control characters'],

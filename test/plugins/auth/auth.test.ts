@@ -136,8 +136,8 @@ describe('auth', () => {
     ['an empty x-api-key header', 'x-api-key:'],
     ['two x-api-key headers', `x-api-key: ${KEY}`, `x-api-key: ${KEY}`],
     ['a key with a scheme in an x-api-key header', `x-api-key: Bearer ${KEY}`],
-    ['an x-api-key header after a good key', `authorization: Bearer ${KEY}`, `x-api-key: ${KEY}`],
-    ['an x-api-key header before a good key', 'X-Api-Key: other', `authorization: Bearer ${KEY}`],
+    ['a good key and an empty x-api-key header', `authorization: Bearer ${KEY}`, 'x-api-key:'],
+    ['a good key in x-api-key and an empty header', 'authorization:', `x-api-key: ${KEY}`],
   ] satisfies [string, ...string[]][]) {
     it(`refuses ${what} without looking up the key or repeating it`, async () => {
       const { status, headers: reply, body } = await gateway.get(headers)
@@ -155,6 +155,24 @@ describe('auth', () => {
       expect(gateway.failures).to.deep.equal(['malformed'])
     })
   }
+
+  for (const headers of [
+    [`authorization: Bearer ${KEY}`, 'x-api-key: other'],
+    ['X-Api-Key: other', `authorization: Bearer ${KEY}`],
+  ])
+    it(`refuses two different keys without looking one up or repeating it: ${headers[0]!.split(':')[0]} first`, async () => {
+      const { status, body } = await gateway.get(headers)
+      expect(status).to.equal(401)
+      expect(body.error?.code).to.equal('two_api_keys')
+      expect(JSON.stringify(body)).to.not.include(KEY).and.not.include('other"')
+      expect(gateway.asked).to.deep.equal([])
+      expect(gateway.failures).to.deep.equal(['conflicting'])
+    })
+
+  it('takes the same key in both headers for one', async () => {
+    await gateway.get([`authorization: Bearer ${KEY}`, `x-api-key: ${KEY}`])
+    expect(gateway.asked).to.deep.equal([KEY])
+  })
 
   for (const [what, token, shown] of [
     ['a key', 'sk-proj-abcdefghijklmnopqrstuvwxyzwjh3', 'sk-pr***wjh3'],

@@ -125,7 +125,7 @@ describe('header-stamping', () => {
     const response = { 'x-bad': '{tag.bad}', 'x-long': '{tag.long}', 'x-gone': '{tag.gone}' }
     const upstream = { 'x-bad': '{tag.bad}' }
     const served = { ...ATTEMPT, model: 'modèle\r\n' }
-    const { headers, state } = await reply({ response, upstream }, { state: { ...SERVED, served, tags } })
+    const { headers, state } = await reply({ response, upstream }, { state: { ...SERVED, served, tags }, inner: readBody })
     expect(headers).to.include({ 'x-bad': 'aset-cookie: b=c', 'x-umg-model': 'modle' })
     expect(headers['x-long']).to.have.length(256)
     expect(headers).to.not.have.any.keys('x-gone', 'set-cookie')
