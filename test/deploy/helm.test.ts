@@ -228,7 +228,7 @@ describeWith('helm', 'the Helm chart', () => {
   it('has a routing table that is valid: its own, or the one of the values', async () => {
     const tableOf = async (values: object): Promise<string> =>
       at<Record<string, string>>((await render(values)).ConfigMap![0], 'data')['routes.yaml']!
-    expect(await tableOf({})).to.equal(readText('routes.yaml'))
+    expect(await tableOf({})).to.equal(readText('deploy/routes.yaml'))
     const file = join(folder, 'routes.yaml')
     await writeFile(
       file,

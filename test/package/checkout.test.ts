@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { COPIED } from '../../deploy/package/command.ts'
 import { ROOT } from './installation.ts'
 
 describe('A checkout', () => {
@@ -16,6 +17,13 @@ describe('A checkout', () => {
   })
 
   after(() => folder && rmSync(folder, { recursive: true }))
+
+  it('lets its operator edit routes.yaml: Git ignores it, and neither the package nor the image has it', () => {
+    expect(spawnSync('git', ['check-ignore', '--quiet', 'routes.yaml'], { cwd: ROOT }).status).to.equal(0)
+    expect(execFileSync('git', ['ls-files', 'routes.yaml'], { cwd: ROOT, encoding: 'utf8' })).to.equal('')
+    expect(COPIED).to.not.include('routes.yaml')
+    expect(readFileSync(join(ROOT, '.dockerignore'), 'utf8')).to.not.match(/^!routes\.yaml$/m)
+  })
 
   it('has its commands in node_modules/.bin, also after a second npm start', () => {
     for (const _ of ['first', 'second']) execFileSync(process.execPath, [join(folder, 'deploy/link-commands.mjs')])

@@ -67,9 +67,9 @@ describe('The npm package', function () {
       'core/main.js.map',
       'deploy/grafana/dashboards/overview.json',
       'deploy/prometheus/umg.rules.yaml',
+      'deploy/routes.yaml',
       'deploy/systemd/umg.service',
       'docs/routes.md',
-      'routes.yaml',
       'types/plugin.d.ts',
     ])
     const sources = packed.files.filter((path) => /(?<!\.d)\.[cm]?tsx?$|(?:^|\/)test\//.test(path))

@@ -96,7 +96,7 @@ describe('docs/routes.md', () => {
 })
 
 describe('the routes.yaml of a new installation', () => {
-  const file = fileURLToPath(new URL('routes.yaml', PROJECT))
+  const file = fileURLToPath(new URL('deploy/routes.yaml', PROJECT))
   const VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY', 'OLLAMA_BASE_URL']
 
   it('is valid without credentials: the sandbox serves calls, and notices say what to set', async () => {
