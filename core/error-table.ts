@@ -67,6 +67,10 @@ export const ERRORS = {
     ...caller(401, 'invalid_api_key', 'Incorrect API key provided: {key}. You can create a key with `umg keys create`.'),
     retry: false,
   },
+  api_key_disabled: {
+    ...caller(401, 'api_key_disabled', 'Your API key is disabled. Ask the operator to enable it, or use another key.'),
+    retry: false,
+  },
   two_api_keys: {
     ...caller(
       401,

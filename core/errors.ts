@@ -68,6 +68,17 @@ function fill(template: string, values: Readonly<Record<string, string | number>
   return template.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
 }
 
+/** An error that only the log shows: by its code, in the shape of Node's (`COUNTER_CONTENDED`), since its message may quote anything. */
+export class CodedError extends Error {
+  override readonly name: string = 'CodedError'
+  readonly code: string
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
 /** How an upstream can fail, by the code that the log's `cause` shows. What the HTTP client throws has its own codes. */
 const UPSTREAM_FAILURES = {
   CONNECT_TIMEOUT: 'no connection in time',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { DeclaredKey } from '../config/config.ts'
-import { type ApiKey, statusOf } from '../keys/api-key.ts'
+import { type ApiKey, KEY_STATUSES, statusOf } from '../keys/api-key.ts'
 import { firstKeyId } from '../keys/principal.ts'
 import type { BudgetOwner } from '../quota/budgets.ts'
 import { formatBudget } from '../text/budgets.ts'
@@ -15,7 +15,7 @@ import type { ManagementServices } from './services.ts'
 export const keyKind = oneOf(['live', 'test', 'admin'], 'An admin key can call this API, and no model.')
 
 /** The status of a key. */
-export const keyStatus = oneOf(['active', 'expired', 'revoked'])
+export const keyStatus = oneOf([...KEY_STATUSES])
 
 const fields = {
   id: Type.String(),
@@ -34,6 +34,7 @@ const fields = {
   last_used_at: timeOrNull('Up to a minute late. Null: never, or a key of routes.yaml.'),
   expires_at: timeOrNull('Null: never.'),
   revoked_at: timeOrNull('Null: not revoked.'),
+  disabled_at: timeOrNull('Null: not disabled.'),
   status: keyStatus,
   replaced_by: Type.Optional(Type.String({ description: 'The id of the key that it was rotated to.' })),
   replaces: Type.Optional(Type.String({ description: 'The id of the key that it was rotated from.' })),
@@ -84,6 +85,7 @@ const viewOf = (key: ApiKey) => ({
   last_used_at: toTimeOrNull(key.lastUsedAt),
   expires_at: toTimeOrNull(key.expiresAt),
   revoked_at: toTimeOrNull(key.revokedAt),
+  disabled_at: toTimeOrNull(key.disabledAt),
   status: statusOf(key),
   ...(key.replacedBy !== undefined && { replaced_by: key.replacedBy }),
   ...(key.replaces !== undefined && { replaces: key.replaces }),
@@ -125,6 +127,7 @@ const declaredView = (key: DeclaredKey, account: Named) => ({
   last_used_at: null,
   expires_at: toTimeOrNull(key.expires),
   revoked_at: null,
+  disabled_at: null,
   status: statusOf({ expiresAt: key.expires }),
   source: sourceOf(key.at),
 })

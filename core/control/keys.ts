@@ -103,16 +103,21 @@ export const keyOperations: readonly Operation[] = [
     method: 'PATCH',
     path: '/keys/{id}',
     access: 'member',
-    summary: 'Change a key',
-    body: settings,
+    summary: 'Change a key; disabled, it is refused within a second until an admin enables it',
+    body: Type.Object({
+      ...settings.properties,
+      disabled: Type.Optional(Type.Boolean({ description: 'Whether it is refused. Only an admin may enable a key again.' })),
+    }),
     reply: keySchema,
     async handle({ caller, params, body }, services) {
-      const { name, models, rate_class, expires_at, budgets, tags } = body
-      const { id, kind, rateClass, budgets: current } = await findStoredKey(caller, params.id, services)
+      const { name, models, rate_class, expires_at, budgets, tags, disabled } = body
+      const { id, kind, rateClass, budgets: current, disabledAt } = await findStoredKey(caller, params.id, services)
       if (kind === 'admin') checkConfirmed(caller)
       checkRateClass(caller, rate_class, rateClass, services)
       checkBudgetsOfKey(caller, budgets, current)
-      const changes = { name, models, rateClass: rate_class, expires: toExpiry(expires_at), budgets, tags }
+      // An admin may have had a reason to disable it that its holder does not share.
+      if (caller.role !== 'admin' && disabled === false && disabledAt !== undefined) throw new GatewayError('admin_required')
+      const changes = { name, models, rateClass: rate_class, expires: toExpiry(expires_at), budgets, tags, disabled }
       return keyView(await editKey(services.store, { id, ...changes }, caller), services)
     },
   }),

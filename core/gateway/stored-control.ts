@@ -127,7 +127,17 @@ async function auditReload({ db }: Store, { trigger, ok, file, sha256, diagnosti
 /** Imported here: most gateways need no client of Redis. */
 async function openRedis(url: string, log: Log): Promise<CounterStorage> {
   const { RedisStorage } = await import('../quota/redis-storage.ts')
-  return new RedisStorage(url, (err) => log.warn({ err, reason: reasonOf(err) }, 'Redis cannot be reached'))
+  let isAway = false
+  return new RedisStorage(url, {
+    onError(err) {
+      isAway = true
+      log.warn({ err, reason: reasonOf(err) }, 'Redis cannot be reached')
+    },
+    onReady() {
+      if (isAway) log.info({}, 'Redis can be reached again')
+      isAway = false
+    },
+  })
 }
 
 /** The message of an error of Redis: of commands of the gateway's own, which have no secrets. */

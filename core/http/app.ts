@@ -4,7 +4,7 @@ import { Router } from '@koa/router'
 import Koa from 'koa'
 import type { LinkedList } from '../async/event-loop.ts'
 import type { ErrorName } from '../error-table.ts'
-import { GatewayError } from '../errors.ts'
+import { CodedError, GatewayError } from '../errors.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { ClientWire } from '../protocol/client-protocol.ts'
 import { modelEndpoints } from '../protocol/endpoints/model-endpoints.ts'
@@ -206,7 +206,7 @@ function respond(exchange: Exchange, response: ServerResponse): void {
   if (exchange.failure !== undefined) sendError(exchange.failure, exchange.wire, response)
   else if (exchange.stream !== undefined) sendStream(exchange, response)
   else if (exchange.body !== undefined) sendJson(200, exchange.body, response)
-  else sendError(new GatewayError('internal_error', { cause: new Error('no reply') }), exchange.wire, response)
+  else sendError(new GatewayError('internal_error', { cause: new CodedError('NO_REPLY', 'no reply') }), exchange.wire, response)
 }
 
 /** Sends an error as the client's protocol writes it. The request id is a header, never part of the body. */

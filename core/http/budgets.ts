@@ -198,13 +198,13 @@ function billOf(request: BudgetedCall, counted?: number): Bill {
   )
 }
 
-function itemOf(candidate: Candidate, { call, prices, hasHostedTools }: BudgetedCall, counted: number | undefined): Item {
+function itemOf(candidate: Candidate, request: BudgetedCall, counted: number | undefined): Item {
+  const { call, prices, hasHostedTools } = request
   const { target, defaults } = candidate
   const filled = defaults === undefined ? call : withDefaults(call, defaults)
-  const client = formsOf(call)?.unedited ?? call
-  const priced = defaults === undefined ? client : withDefaults(client, defaults)
+  const priced = pricedCall(candidate, call)
   const unpriced = prices.unpricedService(target.served, priced)
-  if (unpriced !== undefined) throw unpricedError(target.id, unpriced)
+  if (unpriced !== undefined) throw new PriceUnknown(request, { model: target.id, ...describe(unpriced) })
   const limits = prices.limitsOf(target.served)
   const files = limits.context
   const estimate = inputEstimate(call, { picture: limits.picture, files }, counted)
@@ -220,18 +220,42 @@ function itemOf(candidate: Candidate, { call, prices, hasHostedTools }: Budgeted
     amountAt(cap) {
       const output = answerEstimate(filled, takesCap(call) ? cap : Number.POSITIVE_INFINITY)
       const charge = prices.highestCharge(target.served, { input, output, silent }, priced)
-      if (charge === undefined)
-        throw new GatewayError('price_unknown', { param: 'model', values: { model: target.id, detail: '' } })
+      if (charge === undefined) throw new PriceUnknown(request, { param: 'model', model: target.id, detail: '' })
       return charge
     },
   }
 }
 
-function unpricedError(model: string, { member, value }: Unpriced): GatewayError {
-  const service = `\`${member}: ${JSON.stringify(value.slice(0, 100))}\``
-  const detail = ` with ${service}`
-  return new GatewayError('price_unknown', { param: member, values: { model, detail } })
+/** The call whose members decide on its price: the client's own, with the defaults of the target. */
+function pricedCall({ defaults }: Candidate, call: Call): Call {
+  const client = formsOf(call)?.unedited ?? call
+  return defaults === undefined ? client : withDefaults(client, defaults)
 }
+
+const describe = ({ member, value }: Unpriced): { readonly param: string; readonly detail: string } => ({
+  param: member,
+  detail: ` with \`${member}: ${JSON.stringify(value.slice(0, 100))}\``,
+})
+
+/** The refusal of a call since a target of its route has no price. */
+export class PriceUnknown extends GatewayError {
+  /** The ids of all targets without one. */
+  readonly targets: readonly string[]
+
+  constructor({ call, route, prices }: BudgetedCall, { param, model, detail }: { param: string; model: string; detail: string }) {
+    super('price_unknown', { param, values: { model, detail } })
+    const unpriced = candidatesOf(route.leads).filter((candidate) => {
+      const { served } = candidate.target
+      const priced = pricedCall(candidate, call)
+      const isServiceUnpriced = prices.unpricedService(served, priced) !== undefined
+      return isServiceUnpriced || prices.highestCharge(served, LEAST, priced) === undefined
+    })
+    this.targets = unpriced.map(({ target }) => target.id)
+  }
+}
+
+/** Enough to ask whether there is a price. */
+const LEAST = { input: 1, output: 1, silent: true }
 
 interface ChargeParts extends Pick<BudgetCharge, 'capFor'> {
   readonly charges: readonly Charge[]

@@ -41,6 +41,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     exchange.trace?.capture(call, exchange.transforms)
     const { table, prices, config } = exchange.generation!
     const route = table.route(call.model, principal)
+    exchange.route = route
     checkReferences(route, call)
     const candidates = candidatesOf(route.leads)
     const isCharged = principal.budgets !== undefined && !isCount

@@ -10,6 +10,7 @@ import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../protocol/c
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { Dispatch, DispatchListener } from '../routing/dispatch.ts'
+import type { Route } from '../routing/route.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type {
   AttemptRecord,
@@ -31,7 +32,7 @@ import { newRequestId } from '../text/ids.ts'
 import type { CallTrace, Tracer } from '../tracing/call-trace.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
-import type { BudgetCharge } from './budgets.ts'
+import { type BudgetCharge, PriceUnknown } from './budgets.ts'
 import { type BodyServices, CallBody } from './call-body.ts'
 import { CallTimes } from './call-times.ts'
 import { Relay } from './relay.ts'
@@ -111,6 +112,8 @@ export class Exchange implements DispatchListener, Linked {
   endpoint: Endpoint | undefined
   generation: HeldGeneration | undefined
   trace: CallTrace | undefined
+  /** The route of the call's model; undefined before it is found. */
+  route: Route | undefined
 
   /** The running link, to attribute replies and hooks. */
   currentLink = 'core'
@@ -245,8 +248,12 @@ export class Exchange implements DispatchListener, Linked {
     this.#dispatch = dispatch
   }
 
+  /** How the call was routed; of a call that was refused before its first target was chosen, its route. */
   get routeTrace(): RouteTrace | undefined {
-    return this.#dispatch?.trace
+    if (this.#dispatch !== undefined || this.route === undefined) return this.#dispatch?.trace
+    const unpriced = this.failure instanceof PriceUnknown ? this.failure.targets : []
+    const skipped = unpriced.map((target) => ({ target, why: 'price_unknown' as const }))
+    return { route: this.route.id, skipped, parameters: {} }
   }
 
   /** Opens the stream to the client. `onHeadDue`: called when the head should be sent before anything is committed. */

@@ -23,6 +23,7 @@ export interface ApiKey {
   readonly createdBy?: { readonly id: string; readonly name: string }
   readonly expiresAt?: number
   readonly revokedAt?: number
+  readonly disabledAt?: number
   readonly lastUsedAt?: number
   /** The id of the key that it was rotated from. */
   readonly replaces?: string
@@ -57,19 +58,24 @@ export function apiKeyOf(row: KeyRow): ApiKey {
     createdBy: row.created_by === null ? undefined : { id: row.created_by, name: row.created_by_name ?? row.created_by },
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
+    disabledAt: row.disabled_at ?? undefined,
     lastUsedAt: row.last_used_at ?? undefined,
     replaces: row.replaces ?? undefined,
     replacedBy: row.replaced_by ?? undefined,
   }
 }
 
-/** Whether a key is accepted now. */
-export type KeyStatus = 'active' | 'expired' | 'revoked'
+/** What a key may be: accepted, not accepted until an admin enables it, or never again. */
+export const KEY_STATUSES = ['active', 'disabled', 'expired', 'revoked'] as const
 
-/** The status of a key, now. */
-export function statusOf(key: Pick<ApiKey, 'revokedAt' | 'expiresAt'>): KeyStatus {
+/** Whether a key is accepted now. */
+export type KeyStatus = (typeof KEY_STATUSES)[number]
+
+/** The status of a key, now: of several reasons why it is not accepted, the most lasting one. */
+export function statusOf(key: Pick<ApiKey, 'revokedAt' | 'expiresAt' | 'disabledAt'>): KeyStatus {
   if (key.revokedAt !== undefined) return 'revoked'
-  return key.expiresAt !== undefined && key.expiresAt <= Date.now() ? 'expired' : 'active'
+  if (key.expiresAt !== undefined && key.expiresAt <= Date.now()) return 'expired'
+  return key.disabledAt === undefined ? 'active' : 'disabled'
 }
 
 /** Selects keys. */
@@ -152,5 +158,7 @@ function hasStatus(row: Keys, status: KeyStatus): Expression<SqlBool> {
   const expired = row('keys.expires_at', '<=', Date.now())
   if (status === 'revoked') return revoked
   const ended = row.and([row('keys.expires_at', 'is not', null), expired])
-  return row.and([row.not(revoked), status === 'expired' ? ended : row.not(ended)])
+  if (status === 'expired') return row.and([row.not(revoked), ended])
+  const disabled = row('keys.disabled_at', 'is not', null)
+  return row.and([row.not(revoked), row.not(ended), status === 'disabled' ? disabled : row.not(disabled)])
 }

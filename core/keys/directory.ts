@@ -52,7 +52,7 @@ export class KeyDirectory {
 
   /**
    * The principal of a secret; undefined if it is malformed, unknown, revoked, expired or an admin key. Declared keys take precedence.
-   * A revocation takes effect within a second. Throws `storage_unavailable` if the key or its account must be looked up and the source
+   * A revocation takes effect within a second. Throws `api_key_disabled`, and `storage_unavailable` if the key or its account must be looked up and the source
    * fails; keys in use stay valid without it.
    */
   async verify(secret: string): Promise<Principal | undefined> {
@@ -105,9 +105,10 @@ export class KeyDirectory {
     return account && declaredHolder(key, kind, account)
   }
 
-  /** The principal of a holder that has not expired. */
+  /** The principal of a holder that has not expired. Throws `api_key_disabled`. */
   #unlessExpired(holder: KeyHolder | undefined): Principal | undefined {
     if (holder === undefined || (holder.expiresAt !== undefined && holder.expiresAt <= Date.now())) return undefined
+    if (holder.isDisabled) throw new GatewayError('api_key_disabled')
     let principal = this.#principals.get(holder)
     if (principal === undefined) {
       principal = principalOf(holder, this.#accounts)

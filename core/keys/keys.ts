@@ -56,6 +56,17 @@ export async function revokeKey(store: Store, id: string, actor: Actor = GATEWAY
   })
 }
 
+/** The keys from which a key was rotated, one after the other, and that are still accepted during their overlaps. */
+export async function validPredecessors({ db }: Store, { replaces }: ApiKey): Promise<readonly ApiKey[]> {
+  const found: ApiKey[] = []
+  for (let id = replaces; id !== undefined; ) {
+    const key = await findKey(db, id)
+    if (statusOf(key) === 'active') found.push(key)
+    id = key.replaces
+  }
+  return found
+}
+
 /** Finds a key by its id. Throws `object_not_found`. */
 export async function findKey(db: Kysely<Schema>, id: string): Promise<ApiKey> {
   const row = await selectKeys(db).where('keys.id', '=', id).executeTakeFirst()
@@ -79,7 +90,7 @@ async function changeKeys<Result>(
 }
 
 /** A key to create. Defaults: all models of the account, its rate class, no expiry, no budgets, no tags, the account `default`. */
-export interface NewKey extends Partial<KeySettings> {
+export interface NewKey extends Partial<Omit<KeySettings, 'disabled'>> {
   readonly name: string
   readonly kind: KeyKind
   readonly account?: string
@@ -97,7 +108,7 @@ export interface CreatedKey {
 async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise<CreatedKey> {
   const { name, kind, models = ['*'], rateClass = null, expires = null, budgets = [], tags = {} } = key
   const { account = DEFAULT_ACCOUNT, replaces = null } = key
-  const settings: KeySettings = { name, models, rateClass, expires, budgets, tags }
+  const settings: KeySettings = { name, models, rateClass, expires, budgets, tags, disabled: false }
   checkSettings(settings)
   const owner = await db.selectFrom('accounts').select('name').where('id', '=', account).executeTakeFirst()
   if (owner === undefined)
@@ -116,6 +127,7 @@ async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise
     created_by: actor.id,
     created_by_name: actor.name,
     revoked_at: null,
+    disabled_at: null,
     last_used_at: null,
     replaces,
     replaced_by: null,
@@ -146,21 +158,24 @@ export interface KeySettings {
   readonly budgets: readonly string[]
   /** Labels for usage and metrics, such as `team`. */
   readonly tags: Readonly<Record<string, string>>
+  /** Whether it is refused until it is enabled again. */
+  readonly disabled: boolean
 }
 
 const MAX_TAGS = 10
 
 /** The settings of a key, as the audit trail names them. */
-function settingsOf({ name, models, rateClass, expiresAt, budgets, tags }: ApiKey) {
+function settingsOf({ name, models, rateClass, expiresAt, budgets, tags, disabledAt }: ApiKey) {
   const expires_at = expiresAt === undefined ? null : new Date(expiresAt).toISOString()
-  return { name, models, rate_class: rateClass ?? null, expires_at, budgets, tags }
+  const disabled = disabledAt === undefined ? null : true
+  return { name, models, rate_class: rateClass ?? null, expires_at, budgets, tags, disabled }
 }
 
-type Columns = Pick<KeysTable, 'name' | 'models' | 'rate_class' | 'expires_at' | 'budgets' | 'tags'>
+type Columns = Pick<KeysTable, 'name' | 'models' | 'rate_class' | 'expires_at' | 'budgets' | 'tags' | 'disabled_at'>
 
 /** The columns of the given settings. */
 function columnsOf<Given extends Partial<KeySettings>>(given: Given): Given extends KeySettings ? Columns : Partial<Columns> {
-  const { name, models, rateClass, expires, budgets, tags } = given
+  const { name, models, rateClass, expires, budgets, tags, disabled } = given
   const columns: Partial<Columns> = {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models: JSON.stringify(models) }),
@@ -168,6 +183,7 @@ function columnsOf<Given extends Partial<KeySettings>>(given: Given): Given exte
     ...(expires !== undefined && { expires_at: expires }),
     ...(budgets !== undefined && { budgets: JSON.stringify(checkBudgets(budgets)) }),
     ...(tags !== undefined && { tags: JSON.stringify(tags) }),
+    ...(disabled !== undefined && { disabled_at: disabled ? Date.now() : null }),
   }
   return columns as Given extends KeySettings ? Columns : Partial<Columns>
 }

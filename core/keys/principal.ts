@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { DeclaredKey } from '../config/config.ts'
+import { GatewayError } from '../errors.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import type { AccountsTable } from '../store/schema.ts'
@@ -21,12 +22,13 @@ export interface AccountHolder {
   readonly budgets: readonly MoneyBudget[]
 }
 
-/** A key, the account that owns it, and when the key expires (ms since 1970; absent: never). */
+/** A key, the account that owns it, when the key expires (ms since 1970; absent: never), and whether it is disabled. */
 export interface KeyHolder {
   /** What the key has by itself, without its account. */
   readonly key: Omit<Principal, 'budgets'> & { readonly budgets: readonly MoneyBudget[] }
   readonly account: AccountHolder
   readonly expiresAt?: number
+  readonly isDisabled?: true
 }
 
 /**
@@ -52,7 +54,7 @@ const frozenBudgets = (key: readonly MoneyBudget[], account: readonly MoneyBudge
 
 const freezeAll = <Item extends object>(items: readonly Item[]) => Object.freeze(items.map((item) => Object.freeze({ ...item })))
 
-/** Finds the holder of a key by the digest of its secret. Finds expired keys too, but no revoked ones. Throws what the database threw. */
+/** Finds the holder of a key by the digest of its secret. Finds expired and disabled keys too, but no revoked ones. Throws what the database threw. */
 export const findHolder = (store: Store, digest: string): Promise<KeyHolder | undefined> => find(store, 'keys.digest', digest)
 
 /** Finds the holder of a key by its id, `key_…`. */
@@ -103,6 +105,7 @@ async function find(store: Store, column: 'keys.digest' | 'keys.id', value: stri
     },
     account: accountOf({ id: account_id, models: account_models, rate_class: account_rate_class, budgets: account_budgets }),
     ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+    ...(row.disabled_at !== null && { isDisabled: true }),
   }
 }
 
@@ -151,7 +154,10 @@ export interface AdminKey {
   readonly account: { readonly id: string; readonly name: string }
 }
 
-/** Finds the admin key of a secret; undefined if malformed, unknown, revoked or expired. Throws what the database threw. */
+/**
+ * Finds the admin key of a secret; undefined if malformed, unknown, revoked or expired. Throws `api_key_disabled`, or what the
+ * database threw.
+ */
 export async function findAdminKey({ db }: Store, secret: string): Promise<AdminKey | undefined> {
   if (kindOf(secret) !== 'admin') return undefined
   const now = Date.now()
@@ -162,9 +168,10 @@ export async function findAdminKey({ db }: Store, secret: string): Promise<Admin
     .where('keys.kind', '=', 'admin')
     .where('keys.revoked_at', 'is', null)
     .where((row) => row.or([row('keys.expires_at', 'is', null), row('keys.expires_at', '>', now)]))
-    .select(['keys.id', 'keys.name', 'keys.account_id', 'accounts.name as account_name', 'keys.last_used_at'])
+    .select(['keys.id', 'keys.name', 'keys.account_id', 'accounts.name as account_name', 'keys.last_used_at', 'keys.disabled_at'])
     .executeTakeFirst()
   if (row === undefined) return undefined
+  if (row.disabled_at !== null) throw new GatewayError('api_key_disabled')
   if ((row.last_used_at ?? 0) <= now - LAST_USED_RESOLUTION_MS) {
     const used = db.updateTable('keys').set({ last_used_at: now }).where('id', '=', row.id)
     // Not awaited: a read must not wait for a write. If it fails, the next request repeats it.

@@ -3,6 +3,8 @@ import { GatewayError } from '../errors.ts'
 import { PluginFailure } from '../plugins/faults.ts'
 import { UpstreamError } from '../sdk/refusals.ts'
 
+/** The states of SQL, by which PostgreSQL names its errors: 57P01. */
+const SQLSTATE = /^[0-9A-Z]{5}$/
 /** The shapes of Node's, undici's, OpenSSL's and SQLite's codes: ECONNRESET, UND_ERR_SOCKET, CERT_HAS_EXPIRED, SQLITE_BUSY. */
 const CODE = /^(?:E[A-Z]{2,16}|[A-Z]{2,16}(?:_[A-Z0-9]{1,24}){1,8})$/
 const CLASS = /^(?:[A-Z][A-Za-z]{0,40})?(?:Error|Exception)$/
@@ -34,6 +36,7 @@ function codeOf(error: unknown): string | undefined {
     if (current instanceof UpstreamError) return `UpstreamError ${Math.trunc(current.refusal.status)}`
     const { code, cause } = current as { readonly code?: unknown; readonly cause?: unknown }
     if (typeof code === 'string' && CODE.test(code)) return code
+    if (typeof code === 'string' && SQLSTATE.test(code)) return `SQLSTATE ${code}`
     current = cause
   }
   return undefined
@@ -41,7 +44,9 @@ function codeOf(error: unknown): string | undefined {
 
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return `thrown ${error === null ? 'null' : typeof error}`
-  const name = CLASS.test(error.name) ? error.name : 'Error'
+  // Many classes leave their `name` as it is in Error: then only the class itself says what went wrong.
+  const names = [error.name, error.constructor?.name].filter((name) => typeof name === 'string' && CLASS.test(name))
+  const name = names.find((each) => each !== 'Error') ?? 'Error'
   const place = placeOf(error)
   return place === undefined ? name : `${name} at ${place}`
 }

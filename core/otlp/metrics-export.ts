@@ -3,6 +3,7 @@ import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentel
 import { MetricsExporterMetricsHelper, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
 import type { MetricData } from '@opentelemetry/sdk-metrics'
 import { withTimeout } from '../async/timeout.ts'
+import { CodedError } from '../errors.ts'
 import type { Log } from '../observe/log.ts'
 import type { MetricFamily } from '../observe/metrics.ts'
 import { metricDataOf } from './metric-data.ts'
@@ -103,7 +104,7 @@ export class MetricsExport {
     return new Promise((resolve, reject) =>
       this.#delegate.export({ resource, scopeMetrics: [{ scope, metrics }] }, ({ code, error }) => {
         if (code === SUCCESS) resolve()
-        else reject(error ?? new Error('the export failed'))
+        else reject(error ?? new CodedError('EXPORT_FAILED', 'the export failed'))
       }),
     )
   }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { withTimeout } from '../async/timeout.ts'
+import { CodedError } from '../errors.ts'
 import type { QuotaAuthority } from './authority.ts'
 import { type Counter, type LeaseRequest, REMEMBERED_MS } from './counter.ts'
 import { HeldLease, type Silence } from './lease.ts'
@@ -229,7 +230,7 @@ export class Leases {
         const answer = answers[index]!
         this.#active.add(lease)
         if (answer === null) {
-          lease.outage = { error: new Error('the counter cannot be changed') }
+          lease.outage = { error: new CodedError('COUNTER_UNCHANGEABLE', 'the counter cannot be changed') }
           continue
         }
         if (lease === this.#leases.get(WITNESS.id)) this.#counted = answer.holders

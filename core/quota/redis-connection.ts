@@ -1,4 +1,5 @@
 import { createClient, createCluster, ErrorReply } from '@redis/client'
+import { CodedError } from '../errors.ts'
 
 /** How long a reply may take, in milliseconds. */
 const REPLY_MS = 1000
@@ -24,33 +25,42 @@ interface Client {
   destroy(): void
 }
 
+/** Learns how a connection fares. */
+export interface RedisListener {
+  /** A failure: of an attempt to connect, or of the connection. */
+  onError(error: Error): void
+  /** The server answers, for the first time or again. */
+  onReady(): void
+}
+
 /** A connection to a server of Redis or Valkey, or to all of a cluster. It is made again when it fails. */
 export class RedisConnection {
   readonly #url: string
-  readonly #onError: (error: Error) => void
+  readonly #listener: RedisListener
   /** Of the address. It tells whether its server is one of a cluster. */
   readonly #first
   /** Undefined: no server has told yet. */
   #client: Client | undefined
 
-  /** `url`: `redis://[user:password@]host:port/database`, `rediss:` with TLS; of a cluster, that of any node. `onError`: told of each failure. */
-  constructor(url: string, onError: (error: Error) => void) {
+  /** `url`: `redis://[user:password@]host:port/database`, `rediss:` with TLS; of a cluster, that of any node. */
+  constructor(url: string, listener: RedisListener) {
     this.#url = url
-    this.#onError = onError
+    this.#listener = listener
+    const onError = (error: Error): void => listener.onError(error)
     this.#first = createClient({
       url,
       ...OPTIONS,
       socket: { connectTimeout: REPLY_MS, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_RECONNECT_MS) },
     })
     this.#first.on('error', onError)
-    this.#first.on('ready', () => void this.#use().catch(onError))
+    this.#first.on('ready', () => void this.#use().then(() => listener.onReady(), onError))
     // Resolves when it is connected; until then commands reject.
     this.#first.connect().catch(() => undefined)
   }
 
   /** Runs a command that uses one key. Rejects with a RedisError if Redis replies with an error. */
   async send(key: string, command: string[]): Promise<unknown> {
-    if (this.#client === undefined) throw new Error('Redis is not connected')
+    if (this.#client === undefined) throw new CodedError('REDIS_NOT_CONNECTED', 'Redis is not connected')
     try {
       return await this.#client.send(key, command)
     } catch (error) {
@@ -86,7 +96,7 @@ export class RedisConnection {
         socket: { connectTimeout: REPLY_MS, ...(protocol === 'rediss:' && { tls: true }) },
       },
     })
-    cluster.on('error', this.#onError)
+    cluster.on('error', (error: Error) => this.#listener.onError(error))
     await cluster.connect()
     return { send: (key, command) => cluster.sendCommand(key, false, command), destroy: () => cluster.destroy() }
   }

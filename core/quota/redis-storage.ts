@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { withTimeout } from '../async/timeout.ts'
+import { CodedError } from '../errors.ts'
 import type { CounterChange, CounterStorage } from './authority.ts'
 import { parseState } from './counter.ts'
-import { RedisConnection, RedisError } from './redis-connection.ts'
+import { RedisConnection, RedisError, type RedisListener } from './redis-connection.ts'
 
 /** How often a change is tried again, if another gateway has changed the same counter in the meantime. */
 const MAX_TRIES = 50
@@ -34,14 +35,14 @@ redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1`
 
 /**
- * States in Redis or Valkey. Each script uses one key, so that a cluster may have the counters on any of its nodes. `url` and `onError`: as
+ * States in Redis or Valkey. Each script uses one key, so that a cluster may have the counters on any of its nodes. `url` and `listener`: as
  * of a `RedisConnection`.
  */
 export class RedisStorage implements CounterStorage {
   readonly #connection: RedisConnection
 
-  constructor(url: string, onError: (error: Error) => void) {
-    this.#connection = new RedisConnection(url, onError)
+  constructor(url: string, listener: RedisListener) {
+    this.#connection = new RedisConnection(url, listener)
   }
 
   async change(changes: ReadonlyMap<string, CounterChange>): Promise<ReadonlyMap<string, unknown>> {
@@ -73,7 +74,7 @@ export class RedisStorage implements CounterStorage {
       if ((await this.#run(COMPARE_AND_SET, key, before ?? '', JSON.stringify(state), String(lifetime))) === 1) return
       await delay(Math.random() * MAX_PAUSE_MS)
     }
-    throw new Error('the counter changes too often')
+    throw new CodedError('COUNTER_CONTENDED', 'the counter changes too often')
   }
 
   /** Runs a Lua script on one key. */

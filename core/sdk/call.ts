@@ -254,7 +254,7 @@ export interface CallState {
   readonly attempts: readonly AttemptRecord[]
   /** After `next()`: the cost of a whole reply. Undefined for a stream, whose usage follows at its end, and if no price is known. */
   readonly cost: Cost | undefined
-  /** After `next()`: how the call was routed, if it was. */
+  /** After `next()`: how the call was routed, also if it was refused; undefined if it was before its model was known. */
   readonly trace: RouteTrace | undefined
   /** After `next()`: why the call failed before its head, if it did. */
   readonly failure: GatewayError | undefined

@@ -9,7 +9,7 @@ export interface Host {
   readonly log: HostLog
   readonly metrics: HostMetrics
   readonly keys: {
-    /** The principal of an API key; undefined if the key is unknown, revoked or expired. Throws `storage_unavailable`. */
+    /** The principal of an API key; undefined if the key is unknown, revoked or expired. Throws `api_key_disabled`, `storage_unavailable`. */
     verify(secret: string): Promise<Principal | undefined>
   }
   readonly limits: Limits

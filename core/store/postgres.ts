@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Client, type ClientConfig, Pool, types } from 'pg'
 import { withTimeout } from '../async/timeout.ts'
+import { CodedError } from '../errors.ts'
 import type { Backend } from './backend.ts'
 import { migrate } from './migrate.ts'
 import { explainTls, readPostgresTls } from './postgres-tls.ts'
@@ -214,7 +215,7 @@ async function listenForChanges(config: ClientConfig): Promise<ChangeListener> {
   void reconnectAfter(await listen())
   return {
     async changed() {
-      if (client === undefined) throw new Error('the connection to the database is lost')
+      if (client === undefined) throw new CodedError('DATABASE_CONNECTION_LOST', 'the connection to the database is lost')
       const before = changed
       changed = false
       return before

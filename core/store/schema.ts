@@ -64,6 +64,8 @@ export interface KeysTable {
   readonly created_by_name: string | null
   readonly expires_at: number | null
   readonly revoked_at: number | null
+  /** Null: it is not disabled. */
+  readonly disabled_at: number | null
   /** Up to a minute old. */
   readonly last_used_at: number | null
   /** Rotation: the previous key, and the next one. */

@@ -1,5 +1,6 @@
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { withTimeout } from '../async/timeout.ts'
+import { CodedError } from '../errors.ts'
 import type { Log } from '../observe/log.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import type { Metrics } from '../observe/metrics.ts'
@@ -50,7 +51,7 @@ export class SpanExport {
   add(call: TracedCall): void {
     const ahead = this.#waiting.length
     if (ahead < MAX_WAITING) this.#waiting.push({ row: call.row, trace: waitingTrace(call.trace, ahead) })
-    else this.#lose([call], 'dropped', new Error('the collector is too slow'))
+    else this.#lose([call], 'dropped', new CodedError('COLLECTOR_TOO_SLOW', 'the collector is too slow'))
     this.#schedule()
   }
 
@@ -59,7 +60,7 @@ export class SpanExport {
     this.#isClosing = true
     clearTimeout(this.#timer)
     await withTimeout(LAST_EXPORT_MS, this.#exportRest()).catch(() => undefined)
-    if (this.#waiting.length > 0) this.#lose(this.#waiting, 'dropped', new Error('the gateway has ended'))
+    if (this.#waiting.length > 0) this.#lose(this.#waiting, 'dropped', new CodedError('GATEWAY_ENDED', 'the gateway has ended'))
     await withTimeout(LAST_EXPORT_MS, this.#exporter.shutdown()).catch(() => undefined)
   }
 
@@ -89,7 +90,7 @@ export class SpanExport {
     const spans = batch.flatMap((call) => spansOf(call, this.#origin))
     const error = await new Promise<Error | undefined>((resolve) =>
       this.#exporter.export(spans, ({ code, error: cause }) =>
-        resolve(code === SUCCESS ? undefined : (cause ?? new Error('the export failed'))),
+        resolve(code === SUCCESS ? undefined : (cause ?? new CodedError('EXPORT_FAILED', 'the export failed'))),
       ),
     )
     if (error !== undefined) {

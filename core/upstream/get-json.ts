@@ -1,7 +1,9 @@
 /// <reference path="./undici.d.ts" />
+
 import type { Dispatcher } from 'undici'
 import api from 'undici/lib/api/index.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
+import { CodedError } from '../errors.ts'
 import { ScanError } from '../protocol/json.ts'
 import { MAX_VALUES, parseWithin } from '../protocol/upstream-json.ts'
 import { type Host, readRefusal, Secret, UpstreamError, type UpstreamHeaders } from '../sdk/api.ts'
@@ -44,7 +46,7 @@ async function get(
     throw new Error(`GET ${url}: status ${reply.statusCode}${hintOf(reply.statusCode)}`, { cause })
   }
   const bytes = await readAll(reply.body, MAX_DOCUMENT).catch(rethrow(url))
-  if (bytes === undefined) throw new Error(`GET ${url}: more than ${MAX_DOCUMENT} bytes`)
+  if (bytes === undefined) throw new CodedError('REPLY_TOO_LARGE', `GET ${url}: more than ${MAX_DOCUMENT} bytes`)
   return parse(url, bytes)
 }
 
@@ -53,8 +55,12 @@ const rethrow =
   (url: string) =>
   (error: NodeJS.ErrnoException): never => {
     // An abort's code is a number.
-    throw new Error(`GET ${url}: ${typeof error.code === 'string' ? error.code : error.name}`)
+    const code = typeof error.code === 'string' ? error.code : ABORTS[error.name]
+    throw new CodedError(code ?? 'REQUEST_FAILED', `GET ${url}: ${typeof error.code === 'string' ? error.code : error.name}`)
   }
+
+/** The codes of aborts, by the names of what `AbortSignal` throws. */
+const ABORTS: Readonly<Record<string, string>> = { TimeoutError: 'TOOK_TOO_LONG', AbortError: 'REQUEST_ABORTED' }
 
 /** The upstream's message is only in the cause: the Error's may go anywhere. */
 async function readCause(
@@ -98,6 +104,7 @@ function parse(url: string, bytes: Buffer): unknown {
     return parseWithin(bytes, MAX_VALUES)
   } catch (error) {
     const isTooMuch = error instanceof ScanError && error.code !== 'syntax'
-    throw new Error(`GET ${url}: ${isTooMuch ? 'more than 50,000 objects and arrays, or 64 levels' : 'not JSON'}`)
+    if (isTooMuch) throw new CodedError('REPLY_TOO_LARGE', `GET ${url}: more than 50,000 objects and arrays, or 64 levels`)
+    throw new CodedError('REPLY_NO_JSON', `GET ${url}: not JSON`)
   }
 }

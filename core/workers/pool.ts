@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina'
-import { GatewayError } from '../errors.ts'
+import { CodedError, GatewayError } from '../errors.ts'
 import { formsOf } from '../protocol/call-forms.ts'
 import { ScanError } from '../protocol/json.ts'
 import type { ScannedBody } from '../protocol/large-call.ts'
@@ -76,7 +76,7 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
 
   async function run({ input, moved }: TaskInput, fn: TaskFunction): Promise<unknown> {
     if (pool.queueSize >= MAX_QUEUE)
-      throw new Error(`all ${threads} worker threads are busy and ${MAX_QUEUE} tasks wait for them`)
+      throw new CodedError('THREADS_BUSY', `all ${threads} worker threads are busy and ${MAX_QUEUE} tasks wait for them`)
     try {
       return await start(pool, { input, moved }, fn)
     } finally {

@@ -40,6 +40,8 @@ const ALL = {
   serviceMonitor: { enabled: true, tokenSecret: { name: 'umg' }, labels: { release: 'prometheus' } },
   prometheusRule: { enabled: true, docsUrl: 'https://docs.internal/umg' },
   dashboards: { enabled: true },
+  serviceAccount: { create: true, annotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/umg' } },
+  podLabels: { team: 'search' },
 }
 
 describeWith('helm', 'the Helm chart', () => {
@@ -149,6 +151,37 @@ describeWith('helm', 'the Helm chart', () => {
     expect(container).not.to.have.property('envFrom')
   })
 
+  it('gives the pods an identity in the cloud: a service account with annotations, and labels', async () => {
+    const annotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/umg' }
+    const podLabels = { 'azure.workload.identity/use': 'true' }
+    const created = await render({ serviceAccount: { create: true, annotations }, podLabels })
+    const [account] = created.ServiceAccount!
+    expect(at(account, 'metadata')).to.deep.include({ annotations })
+    expect(at(created.Deployment![0], 'spec.template.spec.serviceAccountName')).to.equal(at(account, 'metadata.name'))
+    expect(at(created.Deployment![0], 'spec.template.metadata.labels')).to.include(podLabels)
+    expect(at(created.Deployment![0], 'spec.selector.matchLabels')).not.to.have.any.keys(podLabels)
+    const existing = await render({ serviceAccount: { name: 'ours' } })
+    expect(existing).not.to.have.property('ServiceAccount')
+    expect(at(existing.Deployment![0], 'spec.template.spec.serviceAccountName')).to.equal('ours')
+    const standard = await render()
+    expect(at(standard.Deployment![0], 'spec.template.spec')).not.to.have.property('serviceAccountName')
+  })
+
+  it('refuses annotations for a service account that it does not create', async () => {
+    const { status, output } = helm('template', 'umg', ...(await withValues({ serviceAccount: { annotations: { a: 'b' } } })))
+    expect(status).not.to.equal(0)
+    expect(output).to.include('set serviceAccount.create')
+  })
+
+  it('mounts further volumes', async () => {
+    const volume = { name: 'plugins', configMap: { name: 'our-plugins' } }
+    const mount = { name: 'plugins', mountPath: '/plugins', readOnly: true }
+    const { Deployment } = await render({ extraVolumes: [volume], extraVolumeMounts: [mount] })
+    const pod = at<Fields>(Deployment![0], 'spec.template.spec')
+    expect(at<Fields[]>(pod, 'volumes')).to.deep.include(volume)
+    expect(at<Fields[]>(pod, 'containers.0.volumeMounts')).to.deep.include(mount)
+  })
+
   it('lets a pod drain before it is killed', async () => {
     const pod = at<Fields>((await render({ drainDelay: 20, grace: 300 })).Deployment![0], 'spec.template.spec')
     const env = at<{ name: string; value: string }[]>(pod, 'containers.0.env')
@@ -195,7 +228,7 @@ describeWith('helm', 'the Helm chart', () => {
   it('has a routing table that is valid: its own, or the one of the values', async () => {
     const tableOf = async (values: object): Promise<string> =>
       at<Record<string, string>>((await render(values)).ConfigMap![0], 'data')['routes.yaml']!
-    expect(await tableOf({})).to.equal(readText('routes.yaml'))
+    expect(await tableOf({})).to.equal(readText('deploy/routes.yaml'))
     const file = join(folder, 'routes.yaml')
     await writeFile(
       file,

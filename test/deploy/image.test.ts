@@ -67,6 +67,7 @@ describe('the image', () => {
       'deploy/compose/secrets/openai',
       'core/.env',
       '.env',
+      'routes.yaml',
     ]
     expect(kept.filter(isInContext)).to.deep.equal([])
     for (const line of IGNORE.filter((line) => line.startsWith('!'))) expect(existsSync(line.slice(1)), line).to.equal(true)

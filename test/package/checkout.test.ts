@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { COPIED } from '../../deploy/package/command.ts'
 import { ROOT } from './installation.ts'
 
 describe('A checkout', () => {
@@ -16,6 +17,14 @@ describe('A checkout', () => {
   })
 
   after(() => folder && rmSync(folder, { recursive: true }))
+
+  it('lets its operator edit routes.yaml: package and image take the template, which is the same in Git', () => {
+    expect(COPIED).to.not.include('routes.yaml')
+    expect(readFileSync(join(ROOT, '.dockerignore'), 'utf8')).to.not.match(/^!routes\.yaml$/m)
+    const inGit = (path: string) => execFileSync('git', ['show', `HEAD:${path}`], { cwd: ROOT, encoding: 'utf8' })
+    const withoutSchema = (text: string) => text.replace(/^# yaml-language-server: .*$/m, '')
+    expect(withoutSchema(inGit('routes.yaml'))).to.equal(withoutSchema(inGit('deploy/routes.yaml')))
+  })
 
   it('has its commands in node_modules/.bin, also after a second npm start', () => {
     for (const _ of ['first', 'second']) execFileSync(process.execPath, [join(folder, 'deploy/link-commands.mjs')])

@@ -67,9 +67,9 @@ describe('The npm package', function () {
       'core/main.js.map',
       'deploy/grafana/dashboards/overview.json',
       'deploy/prometheus/umg.rules.yaml',
+      'deploy/routes.yaml',
       'deploy/systemd/umg.service',
       'docs/routes.md',
-      'routes.yaml',
       'types/plugin.d.ts',
     ])
     const sources = packed.files.filter((path) => /(?<!\.d)\.[cm]?tsx?$|(?:^|\/)test\//.test(path))
@@ -193,7 +193,9 @@ describe('The npm package', function () {
       await machine.must(UMG, ['init', 'project'])
       const project = join(machine.folder, 'project')
       expect(await readdir(project)).to.include.members(['.env.example', '.gitignore', 'package.json', 'routes.yaml'])
-      await symlink('../node_modules', join(project, 'node_modules'))
+      // No registry is there to ask: the gateway comes from the tarball, as this one did, and types from nowhere.
+      await machine.must('npm', ['pkg', 'delete', 'devDependencies'], { cwd: 'project' })
+      await machine.must('npm', ['install'], { cwd: 'project' })
       expect(await machine.must('npm', ['test'], { cwd: 'project' }))
         .to.match(/routes\.yaml is valid: \d namespaces, 4 links/)
         .and.to.match(/pass 2\n/)
@@ -205,6 +207,23 @@ describe('The npm package', function () {
       await writeFile(join(project, 'plugins/log-usage.ts'), `// mine\n${before}`)
       expect(await machine.must(UMG, ['init', 'project'])).to.contain('kept plugins/log-usage.ts, which was there\n')
       expect(await readFile(join(project, 'plugins/log-usage.ts'), 'utf8')).to.match(/^\/\/ mine\n/)
+    })
+
+    it('makes a project that takes the gateway from a registry only if npm had it from there', async () => {
+      const gatewayOf = async (project: string): Promise<string> => {
+        await machine.must(UMG, ['init', project])
+        const manifest = JSON.parse(await readFile(join(machine.folder, project, 'package.json'), 'utf8'))
+        return manifest.dependencies['unified-model-gateway']
+      }
+      expect(await gatewayOf('from-file')).to.match(/^file:\.\..*\.tgz$/)
+      const lockfile = join(machine.folder, 'node_modules/.package-lock.json')
+      const text = await readFile(lockfile, 'utf8')
+      const lock = JSON.parse(text)
+      const installed = lock.packages['node_modules/unified-model-gateway']
+      installed.resolved = `https://registry.npmjs.org/unified-model-gateway/-/unified-model-gateway-${installed.version}.tgz`
+      await writeFile(lockfile, JSON.stringify(lock))
+      expect(await gatewayOf('from-registry')).to.equal(`^${installed.version}`)
+      await writeFile(lockfile, text)
     })
 
     it('compiles, packs and serves a plugin of the scaffold', async () => {

@@ -41,6 +41,9 @@ export async function startRedis(): Promise<TestRedis> {
   }
 }
 
+/** For a storage whose connection is not observed. */
+export const NO_LISTENER = { onError: () => undefined, onReady: () => undefined }
+
 /** Three Redis servers that are a cluster. */
 export interface TestRedisCluster {
   /** Of one of them. */

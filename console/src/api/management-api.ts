@@ -657,7 +657,7 @@ export interface paths {
           limit?: number;
           cursor?: string;
           q?: string;
-          status?: "active" | "expired" | "revoked";
+          status?: "active" | "disabled" | "expired" | "revoked";
           kind?: "live" | "test" | "admin";
           account_id?: string;
           sort?: "created" | "name" | "last_used" | "expires";
@@ -759,7 +759,7 @@ export interface paths {
       };
     };
     /**
-     * Change a key
+     * Change a key; disabled, it is refused within a second until an admin enables it
      * @description For all users; a member sees what belongs to their account.
      */
     patch: {
@@ -785,6 +785,8 @@ export interface paths {
             readonly tags?: {
               [key: string]: string;
             };
+            /** @description Whether it is refused. Only an admin may enable a key again. */
+            readonly disabled?: boolean;
           };
         };
       };
@@ -1605,8 +1607,10 @@ export interface components {
       readonly expires_at: string | null;
       /** @description Null: not revoked. */
       readonly revoked_at: string | null;
+      /** @description Null: not disabled. */
+      readonly disabled_at: string | null;
       /** @enum {string} */
-      readonly status: "active" | "expired" | "revoked";
+      readonly status: "active" | "disabled" | "expired" | "revoked";
       /** @description The id of the key that it was rotated to. */
       readonly replaced_by?: string;
       /** @description The id of the key that it was rotated from. */
@@ -1648,8 +1652,10 @@ export interface components {
       readonly expires_at: string | null;
       /** @description Null: not revoked. */
       readonly revoked_at: string | null;
+      /** @description Null: not disabled. */
+      readonly disabled_at: string | null;
       /** @enum {string} */
-      readonly status: "active" | "expired" | "revoked";
+      readonly status: "active" | "disabled" | "expired" | "revoked";
       /** @description The id of the key that it was rotated to. */
       readonly replaced_by?: string;
       /** @description The id of the key that it was rotated from. */

@@ -23,7 +23,7 @@ export function addKeyCommands(umg: Command, io: CommandIo): void {
 
   command('list', 'list keys, without their secrets, the newest last')
     .option('--query <text>', 'part of the name or of the first characters, or the last four')
-    .addOption(new Option('--status <status>').choices(['active', 'expired', 'revoked']))
+    .addOption(new Option('--status <status>').choices(['active', 'disabled', 'expired', 'revoked']))
     .addOption(new Option('--kind <kind>').choices(['live', 'test', 'admin']))
     .option('--account <id>', 'only keys of this account')
     .addHelpText('after', examples(['umg keys list', 'umg keys list --status active --query ci']))
@@ -53,6 +53,18 @@ export function addKeyCommands(umg: Command, io: CommandIo): void {
     .addHelpText('after', examples(['umg keys revoke key_7Fq2mN4x']))
     .action(async (id: string, options) => {
       process.exitCode = await (await keys()).revokeKeyCommand({ ...options, id }, io)
+    })
+
+  command('disable <id>', 'suspend a key; gateways refuse it within a second, until it is enabled')
+    .addHelpText('after', examples(['umg keys disable key_7Fq2mN4x']))
+    .action(async (id: string, options) => {
+      process.exitCode = await (await keys()).disableKeyCommand({ ...options, id }, io)
+    })
+
+  command('enable <id>', 'accept a disabled key again')
+    .addHelpText('after', examples(['umg keys enable key_7Fq2mN4x']))
+    .action(async (id: string, options) => {
+      process.exitCode = await (await keys()).enableKeyCommand({ ...options, id }, io)
     })
 
   parent

@@ -2,7 +2,8 @@ import { COMMAND_LINE } from '../../accounts/audit.ts'
 import { GatewayError } from '../../errors.ts'
 import { type ApiKey, type KeyStatus, listKeys, statusOf } from '../../keys/api-key.ts'
 import type { KeyKind } from '../../keys/format.ts'
-import { type CreatedKey, createKey, editKey, revokeKey, rotateKey } from '../../keys/keys.ts'
+import { type CreatedKey, createKey, editKey, revokeKey, rotateKey, validPredecessors } from '../../keys/keys.ts'
+import type { Store } from '../../store/database.ts'
 import { everyPage } from '../../store/page.ts'
 import { instant } from '../../text/times.ts'
 import { type CommandIo, formatTime, type TableFormat, writeJson, writeTable } from '../output.ts'
@@ -83,7 +84,40 @@ export async function revokeKeyCommand(options: ObjectOptions, io: CommandIo): P
     const key = await revokeKey(store, storedId(options), COMMAND_LINE)
     if (options.json) return writeJson(toJson(key), io)
     io.stderr.write(`Revoked the key ${key.id} (${key.name}). Running gateways refuse it within a second.\n`)
+    await warnOfPredecessors(store, key, io)
   })
+}
+
+/** `umg keys disable ID`. Resolves to the exit code. */
+export async function disableKeyCommand(options: ObjectOptions, io: CommandIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const key = await editKey(store, { id: storedId(options), disabled: true }, COMMAND_LINE)
+    if (options.json) return writeJson(toJson(key), io)
+    io.stderr.write(
+      `Disabled the key ${key.id} (${key.name}). Running gateways refuse it within a second, until: umg keys enable ${key.id}\n`,
+    )
+    await warnOfPredecessors(store, key, io)
+  })
+}
+
+/** `umg keys enable ID`. Resolves to the exit code. */
+export async function enableKeyCommand(options: ObjectOptions, io: CommandIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const key = await editKey(store, { id: storedId(options), disabled: false }, COMMAND_LINE)
+    if (options.json) return writeJson(toJson(key), io)
+    const status = statusOf(key)
+    const result =
+      status === 'active' ? 'Running gateways accept it within a second.' : `It is ${status}, so gateways go on refusing it.`
+    io.stderr.write(`Enabled the key ${key.id} (${key.name}). ${result}\n`)
+  })
+}
+
+/** Says which keys are still accepted after their successor is not. */
+async function warnOfPredecessors(store: Store, key: ApiKey, io: CommandIo): Promise<void> {
+  for (const { id, expiresAt } of await validPredecessors(store, key)) {
+    const until = expiresAt === undefined ? '' : ` until ${formatTime(expiresAt)}`
+    io.stderr.write(`The key ${id}, from which it was rotated, stays valid${until}. To end that one too: umg keys revoke ${id}\n`)
+  }
 }
 
 /** The id of a key in the database. Throws `conflict` for that of a key of routes.yaml, which no command changes. */

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CommandIo, type JsonOption, writeJson } from '../output.ts'
+import { dependencyOf } from './origin.ts'
 import { starterRoutes } from './starter-routes.ts'
 
 const TEMPLATE = fileURLToPath(new URL('./template/', import.meta.url))
@@ -17,9 +18,10 @@ interface InitOptions extends JsonOption {
 /** `umg init`: writes a project to a folder, except the files that are there. Resolves to the exit code. */
 export async function init(folder: string, { version, json }: InitOptions, io: CommandIo): Promise<number> {
   const project = resolve(folder)
+  const dependency = dependencyOf(project, version)
   const files = new Map([['routes.yaml', starterRoutes(project, { link: './plugins/log-usage.ts' })]])
   for (const [path, text] of await readTemplate()) {
-    files.set(path, text.replaceAll('__name__', packageName(project)).replaceAll('__version__', `^${version}`))
+    files.set(path, text.replaceAll('__name__', packageName(project)).replaceAll('__gateway__', dependency))
   }
   const written: string[] = []
   const kept: string[] = []
@@ -30,6 +32,10 @@ export async function init(folder: string, { version, json }: InitOptions, io: C
   }
   for (const path of written) io.stdout.write(`wrote ${path}\n`)
   for (const path of kept) io.stdout.write(`kept ${path}, which was there\n`)
+  if (dependency.startsWith('file:') && written.includes('package.json'))
+    io.stdout.write(
+      `\npackage.json takes the gateway from ${dependency.slice('file:'.length)}, where this one is from: keep it there\n`,
+    )
   const enter = project === process.cwd() ? '' : `  cd ${folder}\n`
   io.stdout.write(`\nContinue with\n\n${enter}  npm install\n  npm test\n  npm start\n`)
   return 0

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const ROUTES = new URL('../../../routes.yaml', import.meta.url)
+/** A template that nobody edits, unlike the routes.yaml of a checkout, which has the same text in Git. */
+const ROUTES = new URL('../../../deploy/routes.yaml', import.meta.url)
 const SCHEMA = new URL('../../../docs/routes.schema.json', import.meta.url)
 
 /** The line by which editors find the schema. */

@@ -58,7 +58,7 @@ export const budgets = Type.Object(
       Type.Enum(['serve', 'refuse'], {
         default: 'refuse',
         description:
-          'While the counters that all processes share do not answer: refuses with 503 calls that need more than the lease of their process, or serves some of them, at most a tenth of each budget in all.',
+          'While the counters that all processes share do not answer: `refuse` answers 503 to calls that need more than the lease of their process; `serve` serves some of them, at most a tenth of each budget in all.',
       }),
     ),
   },

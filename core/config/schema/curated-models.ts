@@ -57,13 +57,13 @@ const route = Type.Object({
     Type.Enum(['weight', 'latency', 'busy'], {
       default: 'weight',
       description:
-        'How a target is chosen: by weight, the fastest to its first byte, or the one with the fewest calls under way.',
+        'How a target is chosen: `weight`, by weights; `latency`, the fastest to its first byte; `busy`, the one with the fewest calls under way.',
     }),
   ),
   sticky: Type.Optional(
     Type.Enum(['key', 'user'], {
       description:
-        'Chooses the same target for the same API key, or for the same `user` field, so that the upstream finds the prompt in its cache.',
+        'Chooses the same target for the same API key (`key`), or for the same `user` field (`user`), so that the upstream finds the prompt in its cache.',
     }),
   ),
   retry: defaulted(retry),

@@ -109,7 +109,7 @@ export const namespace = Type.Object({
   testKeys: defaulted(
     Type.Enum(['sandbox', 'upstream'], {
       default: 'sandbox',
-      description: 'What answers a call with a test key: the sandbox, which costs nothing, or the upstream.',
+      description: 'What answers a call with a test key: `sandbox`, which costs nothing, or `upstream`.',
     }),
   ),
   addresses: Type.Optional(
@@ -124,7 +124,7 @@ export const namespace = Type.Object({
     Type.Enum(['refuse', 'allow'], {
       default: 'refuse',
       description:
-        'Whether calls may refer to files, conversations, prompts, containers and the like that the upstream keeps: all callers share its credential, and with it all of them.',
+        'Whether calls may refer to files, conversations, prompts, containers and the like that the upstream keeps, `refuse` or `allow`: all callers share its credential, and with it all of them.',
     }),
   ),
   breaker: defaulted(

@@ -125,8 +125,7 @@ const unpriced = Type.Unsafe<'refuse' | Static<typeof unpricedAmounts>>({
   then: Type.Enum(['refuse']),
   else: unpricedAmounts,
   default: 'refuse',
-  description:
-    'Calls of callers with a budget to a model without a price: refuses them, or charges them by the price given here.',
+  description: 'Calls of callers with a budget to a model without a price: `refuse` refuses them; a price charges them by it.',
   examples: ['refuse', { input: 10, output: 50 }],
 })
 

@@ -102,7 +102,10 @@ const key = Type.Object({
     description: 'The hash of the key, which itself is not stored: `sha256:` and 64 hexadecimal digits.',
     examples: [`sha256:${'0123456789abcdef'.repeat(4)}`],
   }),
-  kind: Type.Enum(['live', 'test'], { description: 'Calls with a test key are answered by the sandbox.', examples: ['live'] }),
+  kind: Type.Enum(['live', 'test'], {
+    description: '`live`, or `test`: calls with a test key are answered by the sandbox.',
+    examples: ['live'],
+  }),
   account: defaulted(
     Type.String({
       minLength: 1,

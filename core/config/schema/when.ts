@@ -28,7 +28,8 @@ export const when = Type.Object(
       Type.Array(Type.Enum(['chat.completions', 'embeddings', 'messages', 'messages.count_tokens', 'models', 'responses']), {
         minItems: 1,
         uniqueItems: true,
-        description: 'Only calls of these endpoints.',
+        description:
+          'Only calls of these endpoints: `chat.completions`, `embeddings`, `messages`, `messages.count_tokens`, `models`, `responses`.',
         examples: [['chat.completions', 'messages']],
       }),
     ),

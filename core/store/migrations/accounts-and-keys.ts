@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, PostgresAdapter, sql } from 'kysely'
 
 /** The row that this migration inserts: independent of the current schema. */
 interface SeededTables {
@@ -45,3 +45,23 @@ export async function limitKeysOfAccounts({ schema }: Kysely<never>): Promise<vo
 export async function addDeclarations({ schema }: Kysely<never>): Promise<void> {
   await schema.alterTable('accounts').addColumn('declared_at', 'text').execute()
 }
+
+/** When a key was disabled. Gateways of the version before accept such a key. */
+export async function suspendKeys(db: Kysely<never>): Promise<void> {
+  await db.schema.alterTable('keys').addColumn('disabled_at', 'bigint').execute()
+  const change = `update of ${OF_KEYS} on keys`
+  const statements =
+    db.getExecutor().adapter instanceof PostgresAdapter
+      ? [
+          'drop trigger keys_tell_gateways on keys',
+          `create trigger keys_tell_gateways after insert or delete or truncate or ${change} execute function umg_tell_gateways()`,
+        ]
+      : [
+          'drop trigger keys_changed',
+          `create trigger keys_changed after ${change} begin update key_changes set count = count + 1; end`,
+        ]
+  for (const statement of statements) await sql.raw(statement).execute(db)
+}
+
+/** The columns of keys that say what a key may do. */
+const OF_KEYS = 'account_id, name, digest, models, rate_class, tags, budgets, expires_at, revoked_at, disabled_at'

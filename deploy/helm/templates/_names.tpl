@@ -21,3 +21,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- define "umg.many" -}}
 {{- if or .Values.autoscaling.enabled (gt (int .Values.replicas) 1) }}true{{ end }}
 {{- end }}
+
+{{- define "umg.serviceAccount" -}}
+{{ .Values.serviceAccount.name | default (ternary (include "umg.name" .) "" .Values.serviceAccount.create) }}
+{{- end }}

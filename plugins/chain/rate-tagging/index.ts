@@ -43,7 +43,7 @@ const Class = Type.Object(
     onOutage: Type.Optional(
       Type.Enum(['serve', 'refuse'], {
         description:
-          'While the counters that all processes share do not answer: serve what each process holds and at most a tenth of the limit in all (default), or refuse with 503 what no process holds.',
+          'While the counters that all processes share do not answer: `serve` what each process holds and at most a tenth of the limit in all (default), or `refuse` with 503 what no process holds.',
         examples: ['refuse'],
       }),
     ),

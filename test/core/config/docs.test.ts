@@ -24,6 +24,8 @@ interface Field extends TSchema {
   readonly default?: unknown
   readonly properties?: Fields
   readonly items?: Field
+  readonly then?: Field
+  readonly enum?: readonly unknown[]
   readonly patternProperties?: Fields
   readonly else?: Field
   readonly required?: readonly string[]
@@ -76,6 +78,14 @@ describe('docs/routes.md', () => {
     })
   }
 
+  it('names the values of each field that has a few', () => {
+    const choices = Object.values(SECTIONS).flatMap(({ properties }) => Object.entries(properties!).map(choiceOf))
+    const silent = choices.filter(({ description, values }) => values.some((value) => !description.includes(`\`${value}\``)))
+    expect(choices.filter(({ values }) => values.length > 0)).to.have.length.above(5)
+    // The page has a table of causes.
+    expect(silent.map(({ name }) => name)).to.deep.equal(['on'])
+  })
+
   for (const [index, block] of completeFiles(DOC).entries()) {
     it(`shows a complete routes.yaml, number ${index + 1}, that is valid`, async () => {
       const config = await loadConfig(folder.write('routes.yaml', block), KEYS)
@@ -96,7 +106,7 @@ describe('docs/routes.md', () => {
 })
 
 describe('the routes.yaml of a new installation', () => {
-  const file = fileURLToPath(new URL('routes.yaml', PROJECT))
+  const file = fileURLToPath(new URL('deploy/routes.yaml', PROJECT))
   const VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY', 'OLLAMA_BASE_URL']
 
   it('is valid without credentials: the sandbox serves calls, and notices say what to set', async () => {
@@ -113,6 +123,12 @@ describe('the routes.yaml of a new installation', () => {
     expect(config.notices).to.deep.equal([])
   })
 })
+
+/** The words that a field may be, or be a list of. */
+function choiceOf([name, field]: [string, Field]) {
+  const { enum: values = [] } = [field, field.items, field.then].find((each) => each?.enum !== undefined) ?? {}
+  return { name, description: field.description ?? '', values }
+}
 
 /** The YAML blocks that are complete files. */
 function completeFiles(markdown: string): readonly string[] {

@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { expect } from 'chai'
 import {
   createKeyCommand,
+  disableKeyCommand,
   editKeyCommand,
+  enableKeyCommand,
   listKeysCommand,
   revokeKeyCommand,
   rotateKeyCommand,
@@ -25,6 +27,8 @@ onEachDatabase('umg keys', (database, databaseKind) => {
     runCommand((io) => createKeyCommand({ ...at(), name: 'laptop', ...options }, io))
   const list = (options = {}) => runCommand((io) => listKeysCommand({ ...at(), ...options }, io))
   const revoke = (id: string, options = {}) => runCommand((io) => revokeKeyCommand({ ...at(), id, ...options }, io))
+  const disable = (id: string) => runCommand((io) => disableKeyCommand({ ...at(), id }, io))
+  const enable = (id: string) => runCommand((io) => enableKeyCommand({ ...at(), id }, io))
   const edit = (id: string, options = {}) => runCommand((io) => editKeyCommand({ ...at(), id, ...options }, io))
   const rotate = (id: string, options: { readonly overlap: number }) =>
     runCommand((io) => rotateKeyCommand({ ...at(), id, ...options }, io))
@@ -200,6 +204,18 @@ onEachDatabase('umg keys', (database, databaseKind) => {
     })
   })
 
+  describe('disable', () => {
+    it('suspends a key until enable', async () => {
+      const { id } = JSON.parse((await create({ json: true })).stdout)
+      const { code, stderr } = await disable(id)
+      expect(code).to.equal(0)
+      expect(stderr).to.include(`umg keys enable ${id}`)
+      expect(JSON.parse((await list({ status: 'disabled', json: true })).stdout)).to.have.length(1)
+      expect((await enable(id)).stderr).to.include('accept it within a second')
+      expect(JSON.parse((await list({ status: 'disabled', json: true })).stdout)).to.deep.equal([])
+    })
+  })
+
   describe('revoke', () => {
     it('revokes a key, and accepts a repetition', async () => {
       const { id } = JSON.parse((await create({ json: true })).stdout)
@@ -207,6 +223,18 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       const { code, stdout } = await revoke(id, { json: true })
       expect(code).to.equal(0)
       expect(JSON.parse(stdout)).to.include({ id, status: 'revoked' })
+    })
+
+    it('says which keys before a rotated one stay valid, as disable does', async () => {
+      const { id } = JSON.parse((await create({ json: true })).stdout)
+      await rotate(id, { overlap: HOUR })
+      const { data } = JSON.parse(`{"data": ${(await list({ query: id, json: true })).stdout}}`)
+      const successor = data.find((key: { id: string }) => key.id !== id).id
+      const disabled = await disable(successor)
+      const revoked = await revoke(successor)
+      for (const { stderr } of [disabled, revoked])
+        expect(stderr).to.match(new RegExp(`The key ${id}, .* stays valid until .*umg keys revoke ${id}\n`))
+      expect((await revoke(id)).stderr).to.not.include('stays valid')
     })
 
     it('names the command that lists keys if the id is unknown', async () => {

@@ -168,10 +168,24 @@ onEachDatabase('keys', (database, kind) => {
     for (const text of kept) for (const each of secrets) expect(text).to.not.include(each.slice(12, -4))
   })
 
-  it('are active, expired or revoked', async () => {
+  it('that are disabled keep everything else, and are what they were when they are enabled', async () => {
+    const { key } = await createKey(store, LIVE)
+    const disabled = await editKey(store, { id: key.id, disabled: true }, ADA)
+    expect(statusOf(disabled)).to.equal('disabled')
+    const statuses = ['active', 'disabled'] as const
+    const listed = async () =>
+      Promise.all(statuses.map(async (status) => (await listKeys(store, { status })).data.map(({ id }) => id)))
+    expect(await listed()).to.deep.equal([[], [key.id]])
+    expect(await refusal(rotateKey(store, { id: key.id, overlap: 0 }, ADA), 'conflict')).to.include('active')
+    expect(await editKey(store, { id: key.id, disabled: false }, ADA)).to.deep.equal(key)
+    expect(await listed()).to.deep.equal([[key.id], []])
+  })
+
+  it('are active, disabled, expired or revoked', async () => {
     const { key } = await createKey(store, { ...LIVE, expires: Date.now() + 60_000 })
     expect(statusOf(key)).to.equal('active')
-    expect(statusOf({ ...key, expiresAt: Date.now() })).to.equal('expired')
+    expect(statusOf({ ...key, disabledAt: Date.now() })).to.equal('disabled')
+    expect(statusOf({ ...key, expiresAt: Date.now(), disabledAt: Date.now() })).to.equal('expired')
     expect(statusOf({ ...key, expiresAt: Date.now(), revokedAt: Date.now() })).to.equal('revoked')
   })
 

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { expect } from 'chai'
+import { CodedError } from '../../../core/errors.ts'
 import { describeCause } from '../../../core/observe/describe-cause.ts'
 import { GatewayError, UpstreamError } from '../../../core/sdk/api.ts'
 
@@ -45,6 +46,19 @@ describe('The cause in the log', () => {
     expect(describeCause(new RangeError(SECRET))).to.match(place)
     expect(describeCause(new RangeError(''))).to.match(place)
     expect(describeCause(new RangeError('a'))).to.match(place)
+  })
+
+  it('is the class of an error that has neither a code nor a name of its own', () => {
+    class ConnectionTimeoutError extends Error {}
+    expect(describeCause(new ConnectionTimeoutError(SECRET))).to.match(/^ConnectionTimeoutError at file:/)
+  })
+
+  it('is the state of SQL of an error of PostgreSQL', () => {
+    expect(describeCause(coded('57P01'))).to.equal('SQLSTATE 57P01')
+  })
+
+  it('is the code of an error of the gateway that only the log shows', () => {
+    expect(describeCause(new CodedError('COUNTER_CONTENDED', SECRET))).to.equal('COUNTER_CONTENDED')
   })
 
   it('is absent if nothing was thrown', () => {

@@ -4,7 +4,7 @@ import { RedisStorage } from '../../../core/quota/redis-storage.ts'
 import { openStore } from '../../../core/store/database.ts'
 import { newId } from '../../../core/text/ids.ts'
 import { onEachDatabase } from '../../support/databases.ts'
-import { startRedis } from '../../support/redis.ts'
+import { NO_LISTENER, startRedis } from '../../support/redis.ts'
 import { describeWith } from '../../support/requirements.ts'
 
 /** What tests of an authority get: as many gateways as they want, which share its truth. */
@@ -51,7 +51,7 @@ async function inRedis(): Promise<SharedStorage> {
   const storages: RedisStorage[] = []
   return {
     gateway(ledger) {
-      const storage = new RedisStorage(redis.url, () => undefined)
+      const storage = new RedisStorage(redis.url, NO_LISTENER)
       storages.push(storage)
       return new StoredAuthority(storage, ledger)
     },

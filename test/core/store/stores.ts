@@ -50,6 +50,7 @@ export const KEY: KeysTable = {
   created_by_name: null,
   expires_at: null,
   revoked_at: null,
+  disabled_at: null,
   last_used_at: null,
   replaces: null,
   replaced_by: null,

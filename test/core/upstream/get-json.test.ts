@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { describeCause } from '../../../core/observe/describe-cause.ts'
 import { Secret, UpstreamError } from '../../../core/sdk/api.ts'
 import {
   FIN,
@@ -30,12 +31,14 @@ describe('a JSON document of an upstream', () => {
     getJson(upstream.origin + path, { headers: { authorization: new Secret(KEY) }, signal })
 
   async function failureOf(getting: Promise<unknown>): Promise<string> {
-    const message = await getting.then(
-      () => 'none',
-      (error: Error) => error.message,
+    const error: Error = await getting.then(
+      () => new Error('none'),
+      (thrown: Error) => thrown,
     )
-    expect(message).not.to.match(/canary/)
-    return message
+    expect(error.message).not.to.match(/canary/)
+    // The log says what failed, not where the code is that noticed.
+    expect(describeCause(error)).to.match(/^(?:[A-Z0-9_]+|UpstreamError \d+)$/)
+    return error.message
   }
 
   it('is requested with the credential', async () => {

@@ -99,6 +99,16 @@ describe('limits of a key', () => {
       expect(await countOf([statusOf(one, keys[0]), statusOf(two, keys[1])])).to.deep.equal([0, 2])
     })
 
+    it('have in the log why Redis could not be reached, and that it can be again', async () => {
+      const [one] = gateways as [TestGateway, TestGateway]
+      await redis.kill()
+      const away = await one.logged(({ msg }) => msg === 'Redis cannot be reached')
+      expect(away.err).to.match(/^[A-Z_]+$|^\w+Error at/)
+      expect(away.err).not.to.match(/^Error at/)
+      await redis.restart()
+      await one.logged(({ msg }) => msg === 'Redis can be reached again')
+    })
+
     it('go on while Redis is away, and Redis learns what was spent when it is back, empty', async () => {
       const [one, two] = gateways as [TestGateway, TestGateway]
       while ((await one.metric('umg_quota_questions_total', { result: 'answered' })) === 0) await statusOf(one, one.liveKey)

@@ -34,6 +34,17 @@ onEachDatabase('several gateways on one database', (database) => {
     await until(async () => (await status(other, key)) === 401)
   })
 
+  it('refuse a key within a second after one of them disabled it, and serve it after it was enabled', async () => {
+    const { body } = await fixture.admin.post('/keys', { name: 'paused', kind: 'live' })
+    const key = String(body.secret)
+    expect(await status(other, key)).to.equal(200)
+    await fixture.admin.patch(`/keys/${body.id}`, { disabled: true })
+    expect(await status(fixture.gateway, key)).to.equal(401)
+    await until(async () => (await status(other, key)) === 401)
+    await fixture.admin.patch(`/keys/${body.id}`, { disabled: false })
+    await until(async () => (await status(other, key)) === 200)
+  })
+
   it('share sessions and their end', async () => {
     const headers = { cookie: fixture.member.cookieHeader }
     const session = () => fetch(`${other.url}/api/v1/session`, { headers })

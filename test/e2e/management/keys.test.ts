@@ -57,6 +57,7 @@ onEachDatabase('a key', (database) => {
       last_used_at: null,
       expires_at: '2999-01-31T00:00:00.000Z',
       revoked_at: null,
+      disabled_at: null,
       status: 'active',
       source: 'database',
     })
@@ -147,6 +148,7 @@ onEachDatabase('a key', (database) => {
         last_used_at: null,
         expires_at: '2999-01-31T00:00:00.000Z',
         revoked_at: null,
+        disabled_at: null,
         status: 'active',
         source: 'routes.yaml:13',
       },
@@ -244,6 +246,35 @@ onEachDatabase('a key', (database) => {
     expect((await fixture.newClient().get('/users', { headers })).status).to.equal(200)
     await fixture.admin.post(`/keys/${made.id}/revoke`)
     expect((await fixture.newClient().get('/users', { headers })).status).to.equal(401)
+  })
+
+  it('is refused while it is disabled, with the reason, and served again when an admin enables it', async () => {
+    const { id, secret } = await create(fixture.member, { name: unique('paused') })
+    expect(await works(secret)).to.equal(true)
+    const { body: disabled } = await fixture.member.patch(`/keys/${id}`, { disabled: true })
+    expect(disabled).to.include({ status: 'disabled' })
+    expect(disabled.disabled_at).to.be.a('string')
+    const reply = await fixture.gateway.fetch('/v1/models', { key: secret })
+    expect([reply.status, reply.headers.get('x-should-retry')]).to.deep.equal([401, 'false'])
+    expect(await reply.json()).to.have.nested.include({
+      'error.code': 'api_key_disabled',
+      'error.message': 'Your API key is disabled. Ask the operator to enable it, or use another key.',
+    })
+    expect(outcome(await fixture.member.patch(`/keys/${id}`, { disabled: false }))).to.deep.equal([403, 'admin_required'])
+    expect((await fixture.admin.patch(`/keys/${id}`, { disabled: false })).body).to.include({
+      status: 'active',
+      disabled_at: null,
+    })
+    expect(await works(secret)).to.equal(true)
+    const { body: trail } = await fixture.admin.get('/audit?limit=2&action=key.edit')
+    expect(trail.data!.map(({ changes }) => changes)).to.deep.equal([{ disabled: [true, null] }, { disabled: [null, true] }])
+  })
+
+  it('for programs is refused while it is disabled, with the reason', async () => {
+    const { id, secret } = await create(fixture.admin, { name: unique('program'), kind: 'admin' })
+    await fixture.admin.patch(`/keys/${id}`, { disabled: true })
+    const reply = await fixture.newClient().get('/users', { headers: { authorization: `Bearer ${secret}` } })
+    expect(outcome(reply)).to.deep.equal([401, 'api_key_disabled'])
   })
 
   it('may have a name that is HTML: it is JSON text', async () => {

@@ -5,6 +5,8 @@ import { digestOf } from '../../../core/text/ids.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 
 const SECRET = 'sk-live-irZTVfCwhKeI4iywS5HQG4whmyW55h0ds29Q'
+/** The secret of a key that has a budget. */
+const THRIFTY = 'sk-live-rJThEf8eVDS7OIe4fPQSH5wbTV5CzV0OeAYc'
 const COMPLETION = {
   id: 'chatcmpl-1',
   object: 'chat.completion',
@@ -36,7 +38,7 @@ describe('the explanation of a call', () => {
     gateway = await startTestGateway({
       env: { KEY: 'k' },
       routes: {
-        chain: [{ plugin: 'auth' }, { plugin: 'explain', config: { keys: ['routes:ops'] } }],
+        chain: [{ plugin: 'auth' }, { plugin: 'explain', config: { keys: ['routes:ops', 'routes:thrifty'] } }],
         namespaces: {
           one: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${first.origin}/v1` } },
           two: { provider: 'anthropic', config: { baseUrl: second.origin, apiKey: '${env:KEY}' } },
@@ -48,7 +50,11 @@ describe('the explanation of a call', () => {
           },
         },
         aliases: { fast: 'acme/smart' },
-        keys: [{ name: 'ops', kind: 'live', hash: `sha256:${digestOf(SECRET)}`, models: ['*'] }],
+        prices: { models: { 'two/*': { input: 1, output: 1 } } },
+        keys: [
+          { name: 'ops', kind: 'live', hash: `sha256:${digestOf(SECRET)}`, models: ['*'] },
+          { name: 'thrifty', kind: 'live', hash: `sha256:${digestOf(THRIFTY)}`, models: ['*'], budget: '1 USD/day' },
+        ],
       },
     })
   })
@@ -105,6 +111,23 @@ describe('the explanation of a call', () => {
     expect(after).to.include({ skipped: 'one/b cooling_down' })
     expect(after['attempt-results']).to.match(/^two\/claude-sonnet-4-5 ok \d+ms$/)
     expect(await gateway.metric('umg_target_cooldown_seconds', { namespace: 'two', model: 'claude-sonnet-4-5' })).to.equal(0)
+  })
+
+  it('has the targets without a price, if they are why a budget refuses the call', async () => {
+    const reply = await call({ key: THRIFTY })
+    expect(await reply.json()).to.have.nested.property('error.code', 'price_unknown')
+    expect(explanationOf(reply)).to.deep.equal({
+      route: 'acme/smart',
+      skipped: 'one/a price_unknown',
+      'attempt-results': null,
+      parameters: null,
+    })
+  })
+
+  it('has the route of a call for which a budget has too little left', async () => {
+    const reply = await call({ key: THRIFTY, body: { model: 'two/claude-sonnet-4-5', max_tokens: 2_000_000 } })
+    expect(reply.status).to.equal(429)
+    expect(explanationOf(reply)).to.deep.include({ route: 'two/claude-sonnet-4-5', skipped: null })
   })
 
   it('says that parameters were passed on verbatim', async () => {

@@ -78,6 +78,7 @@ function keyRow(number: number): KeysTable {
     created_by_name: null,
     expires_at: null,
     revoked_at: number % 10 === 0 ? Date.now() : null,
+    disabled_at: null,
     last_used_at: null,
     replaces: null,
     replaced_by: null,

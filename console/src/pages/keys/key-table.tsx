@@ -15,9 +15,14 @@ import { KeyMenu, type KeyMenuProps } from './key-menu.tsx'
 import styles from './key-table.module.css'
 import { KINDS } from './kinds.ts'
 
-const TONES: Readonly<Record<KeyStatus, Tone>> = { active: 'good', expired: 'warning', revoked: 'quiet' }
+const TONES: Readonly<Record<KeyStatus, Tone>> = { active: 'good', disabled: 'warning', expired: 'warning', revoked: 'quiet' }
 
-const WORDS: Readonly<Record<KeyStatus, string>> = { active: 'Active', expired: 'Expired', revoked: 'Revoked' }
+const WORDS: Readonly<Record<KeyStatus, string>> = {
+  active: 'Active',
+  disabled: 'Disabled',
+  expired: 'Expired',
+  revoked: 'Revoked',
+}
 
 /** The keys, and the actions on each. */
 export interface KeyTableProps extends Omit<KeyMenuProps, 'apiKey'> {

@@ -23,6 +23,7 @@ import { searchText } from './search-text.ts'
 const STATUSES = [
   { value: '', label: 'All' },
   { value: 'active', label: 'Active' },
+  { value: 'disabled', label: 'Disabled' },
   { value: 'expired', label: 'Expired' },
   { value: 'revoked', label: 'Revoked' },
 ]
