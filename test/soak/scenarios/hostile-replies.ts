@@ -21,9 +21,11 @@ export const hostileReplies: Scenario = {
     const steady = await startSteadyClient(gateway, gateway.keys.many, 'sandbox/hello')
     const client = createClient(gateway, gateway.keys.many)
     const answers: Answer[] = []
+    await gateway.lateness()
     for (let time = 1; time <= TIMES; time++) {
       const some = await Promise.all(Object.keys(replies).map((model) => ask(client, model)))
-      progress(`${time} of ${TIMES}: ${some.map(({ status }) => status).join(', ')}`)
+      const late = Math.round(await gateway.lateness())
+      progress(`${time} of ${TIMES}: ${some.map(({ status }) => status).join(', ')}; event loop late by ${late} ms`)
       answers.push(...some)
     }
     client.close()
