@@ -4,6 +4,7 @@ import { matchesGlob } from '../text/glob.ts'
 type ByModel = Readonly<Record<string, readonly (readonly [glob: string, tokens: number])[]>>
 
 const OPENAI_OUTPUT: ByModel[string] = [
+  ['gpt-6*', 128_000],
   ['gpt-5*chat*', 16_384],
   ['gpt-5*', 128_000],
   ['gpt-4.1*', 32_768],
@@ -31,6 +32,7 @@ const CLAUDE_OUTPUT: ByModel[string] = [
   ['claude-opus-4-5*', 64_000],
   ['claude-opus-4-*', 128_000],
   ['claude-opus-5*', 128_000],
+  ['claude-haiku-5*', 128_000],
   ['claude-sonnet-5*', 128_000],
   ['claude-fable-5*', 128_000],
   ['claude-mythos-5*', 128_000],
@@ -38,7 +40,10 @@ const CLAUDE_OUTPUT: ByModel[string] = [
 
 /**
  * The most tokens that a model writes, thoughts included. Upstreams refuse a cap beyond it, so an unknown model has what all newer ones of its
- * vendor take. Source: model_prices_and_context_window.json of github.com/BerriAI/litellm, 2026-07-24; the last rows are our choice.
+ * vendor take. Read 2026-11-26: platform.claude.com/docs/en/models/overview (Opus 5.5, Sonnet 5.5, Haiku 5.5, Haiku 4.5) and
+ * developers.openai.com/api/docs/models/compare (GPT-6). The others are from model_prices_and_context_window.json of
+ * github.com/BerriAI/litellm, 2026-07-24, not confirmed by the vendors' pages; the last rows are our choice. One that is too low shortens
+ * answers, and costs nothing: it is sent as the cap.
  */
 const OUTPUT: ByModel = {
   openai: OPENAI_OUTPUT,
@@ -70,37 +75,42 @@ const OTHER_OUTPUT = 4096
 /** The most tokens that a model writes, or a number that it surely can write if that is unknown. `vendor`: of genai-prices. */
 export const outputLimitOf = (vendor: string | undefined, model: string): number => find(OUTPUT, vendor, model) ?? OTHER_OUTPUT
 
+/** Pictures of mini and nano models have more tokens for each patch. */
+const OPENAI_PICTURE: ByModel[string] = [
+  ['gpt-4o-mini*', 48_169],
+  ['*-mini*', 17_200],
+  ['*-nano*', 24_600],
+  ['*', 10_000],
+]
+
 /**
- * The largest price of one picture in a prompt, in tokens. Sources, read 2025-11: platform.openai.com/docs/guides/images-vision (eight tiles in
- * high detail: 2833 + 8 × 5667 for gpt-4o-mini; 10,000 patches in original detail for GPT-5.4 and later), docs.claude.com/en/docs/build-with-claude/vision
- * (4784 at high resolution), ai.google.dev/gemini-api/docs/media-resolution (2240; 258 for each of up to 16 tiles before Gemini 3),
- * docs.mistral.ai/capabilities/vision, docs.x.ai/docs/guides/image-understanding (7 × 256).
+ * The largest price of one picture in a prompt, in tokens. Not confirmed: no passage with these numbers could be read on 2026-11-26, neither of
+ * developers.openai.com/api/docs/guides/images-vision (eight tiles in high detail: 2833 + 8 × 5667 for gpt-4o-mini; 10,000 patches in original
+ * detail, times 1.72 or 2.46 for mini and nano models), platform.claude.com/docs/en/build-with-claude/vision (4784 at high resolution),
+ * ai.google.dev/gemini-api/docs/media-resolution (2240; 258 for each of up to 16 tiles before Gemini 3), nor of Mistral (64 rows of 64 patches,
+ * each with an end). Each is the highest that is known of its vendor; a vendor of which none is known has that of all others.
  */
 const PICTURE: ByModel = {
-  openai: [
-    ['gpt-4o-mini*', 48_169],
-    ['*', 10_000],
-  ],
-  azure: [
-    ['gpt-4o-mini*', 48_169],
-    ['*', 10_000],
-  ],
+  openai: OPENAI_PICTURE,
+  azure: OPENAI_PICTURE,
   anthropic: [['*', 4784]],
   aws: [['*', 4784]],
   google: [['*', 4128]],
   mistral: [['*', 4160]],
-  'x-ai': [['*', 1792]],
 }
 
-/** Of all other vendors: the most patches that Qwen's models take of a picture (github.com/QwenLM/Qwen2.5-VL, max_pixels). */
+/** Of all other vendors: the most patches that Qwen's models take of a picture (huggingface.co/Qwen/Qwen2-VL-7B-Instruct, read 2026-11-26). */
 const OTHER_PICTURE = 16_384
 
 /** The largest price of one picture in the prompt of a model, in tokens. */
 export const pictureTokensOf = (vendor: string | undefined, model: string): number =>
   find(PICTURE, vendor, model) ?? OTHER_PICTURE
 
-/** The context window of a model that nothing is known of: as large as the largest that are common. */
-export const LARGEST_CONTEXT = 1_048_576
+/**
+ * The context window of a model that nothing is known of: as large as the largest that are common, of GPT-6
+ * (developers.openai.com/api/docs/models/compare, read 2026-11-26).
+ */
+export const LARGEST_CONTEXT = 1_050_000
 
 function find(table: ByModel, vendor: string | undefined, model: string): number | undefined {
   if (vendor === undefined || !Object.hasOwn(table, vendor)) return undefined

@@ -209,7 +209,11 @@ function fitOf(sent: unknown, value: string | undefined, known: readonly (string
   return typeof sent === 'string' && known.includes(sent) ? 'no' : 'maybe'
 }
 
-/** Cohere bills a search for each 100 documents, and a document for each 500 tokens of it (docs.cohere.com/docs/rerank-overview, 2025-11). */
+/**
+ * Cohere bills a search for each 100 documents (cohere.com/pricing as quoted on 2026-10-18 by developersdigest.tech), and a document for each
+ * 500 tokens of it. The latter is not confirmed, and the higher price: docs.cohere.com/docs/reranking-best-practices, read 2026-11-26, splits
+ * documents for newer models from 32,764 tokens only, and says nothing of bills.
+ */
 const SEARCH = { documents: 100, bytes: 2000 } as const
 
 const searchesOf = (call: PricedCall): number =>

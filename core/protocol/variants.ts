@@ -12,7 +12,8 @@ const MESSAGES: readonly EndpointName[] = ['messages']
 
 /**
  * The members of all endpoints whose values have a price of their own: `prices` of routes.yaml has a factor for each. Sources:
- * platform.openai.com/docs/pricing, console.groq.com/docs/service-tiers, docs.claude.com/en/docs/about-claude/pricing (2025-11).
+ * console.groq.com/docs/service-tiers and /flex-processing, platform.claude.com/docs/en/build-with-claude/fast-mode and
+ * /docs/manage-claude/data-residency (read 2026-11-26); OpenAI's by its SDK only: `auto` is what the project's settings say, and no call tells.
  */
 export const VARIANTS = {
   service_tier: { usual: ['auto', 'default', 'standard', 'standard_only', 'on_demand'] },

@@ -93,19 +93,24 @@ export const UNCAPPED_ANSWER = 1024
 export const uncappedAnswer = ({ amount }: Rate): number => Math.min(UNCAPPED_ANSWER, Math.floor(amount / 10))
 
 /**
- * The most tokens of a picture that a model draws, three previews of 100 tokens included, by `quality`: of 1024 by 1536 pixels at gpt-image-1
- * (platform.openai.com/docs/guides/image-generation, "Cost and latency", 2025-11).
+ * The most tokens of a picture that a model draws, three previews of 100 tokens included, by `quality`, of any size. Not confirmed: the tables of
+ * developers.openai.com/api/docs/guides/image-generation could not be read on 2026-11-26. Its readers report 408, 1584 and 6240 tokens of
+ * gpt-image-1 (community.openai.com/t/1275254), and of gpt-image-2 7024 for 1024 by 1024 pixels and 12,329 for 3584 by 2048 in high quality
+ * (community.openai.com/t/1379464), hence at most 14,000 for its largest picture.
  */
-const DRAWN: Readonly<Record<string, number>> = { low: 708, medium: 1884, high: 6540 }
+const DRAWN: Readonly<Record<string, number>> = { low: 708, medium: 4000, high: 16_000 }
+
+/** The same of any other quality: models choose it where a call does not, and GPT Image 2.5 has two above `high`, whose tokens are not known. */
+const DRAWN_AT_MOST = 32_000
 
 /** The pictures that a call asks for. */
 export const picturesAsked = (call: Pick<Call, 'endpoint' | 'member'>): number =>
   call.endpoint.startsWith('images.') ? countIn(call.member('n')) : 0
 
-/** The most tokens of a transcript: the maximum of OpenAI's models for it (platform.openai.com/docs/models/gpt-4o-transcribe, 2025-11). */
+/** The most tokens of a transcript: of OpenAI's models for it (developers.openai.com/api/docs/models/gpt-4o-transcribe, read 2026-11-26). */
 const TRANSCRIPT = 2000
 
-/** The most tokens of the sound of one byte of text: some 21 a second, at a quarter of the usual 15 characters a second. */
+/** The most tokens of the sound of one byte of text, no vendor says: some 21 a second, at a quarter of the usual 15 characters a second. */
 const SPEECH_PER_BYTE = 6
 
 /** What a model writes at most of one thing that is not capped: a picture, a transcript, speech. Absent: it writes nothing. */
@@ -119,7 +124,7 @@ const UNCAPPABLE: { readonly [Endpoint in EndpointName]?: (call: Pick<Call, 'mem
 
 function drawnTokens(call: Pick<Call, 'member'>): number {
   const quality = String(call.member('quality'))
-  return Object.hasOwn(DRAWN, quality) ? DRAWN[quality]! : DRAWN.high!
+  return Object.hasOwn(DRAWN, quality) ? DRAWN[quality]! : DRAWN_AT_MOST
 }
 
 /** All tokens that a call lets the model write. `uncapped`: the most of one text, or of one thing else, that the call does not cap. */

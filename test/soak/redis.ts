@@ -19,6 +19,8 @@ export interface Redis {
   /** Makes it hang: it answers nothing, and connections stay open. */
   pause(): void
   resume(): void
+  /** Writes text that is no state into all that it has. */
+  spoil(): Promise<void>
 }
 
 /** Starts a server with its data in `scratch`. */
@@ -59,6 +61,9 @@ export async function startRedis({
       await tell(url, 'SAVE')
       await copyFile(data, copied)
     },
+    async spoil() {
+      await tell(url, 'EVAL', "for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('SET', key, '{junk') end", '0')
+    },
     async stop() {
       await tell(url, 'SAVE')
       await stopProcess(service!.pid, 'SIGKILL')
@@ -66,12 +71,12 @@ export async function startRedis({
   }
 }
 
-async function tell(url: string, command: string): Promise<void> {
+async function tell(url: string, ...command: readonly string[]): Promise<void> {
   const client = createClient({ url, socket: { reconnectStrategy: false } })
   client.on('error', () => undefined)
   await client.connect()
   try {
-    await client.sendCommand([command])
+    await client.sendCommand(command)
   } finally {
     client.destroy()
   }

@@ -19,6 +19,7 @@ import { eventLoop } from './scenarios/event-loop.ts'
 import { failingTarget } from './scenarios/failing-target.ts'
 import { flood } from './scenarios/flood.ts'
 import { hostilePlugin } from './scenarios/hostile-plugin.ts'
+import { hostileReplies } from './scenarios/hostile-replies.ts'
 import { leak } from './scenarios/leak.ts'
 import { ledger } from './scenarios/ledger.ts'
 import { locked } from './scenarios/locked.ts'
@@ -28,6 +29,7 @@ import { quota } from './scenarios/quota.ts'
 import { reload } from './scenarios/reload.ts'
 import { slowReaders } from './scenarios/slow-readers.ts'
 import { sockets } from './scenarios/sockets.ts'
+import { spentLimits } from './scenarios/spent-limits.ts'
 
 const SCENARIOS: readonly Scenario[] = [
   aborts,
@@ -35,6 +37,7 @@ const SCENARIOS: readonly Scenario[] = [
   leak,
   eventLoop,
   flood,
+  hostileReplies,
   reload,
   amplification,
   failingTarget,
@@ -49,6 +52,7 @@ const SCENARIOS: readonly Scenario[] = [
   database,
   quota,
   authorityAway,
+  spentLimits,
 ]
 
 const USAGE = `usage: npm run soak -- [--workers 1] [--only ${SCENARIOS.map(({ name }) => name).join(',')}]`

@@ -12,6 +12,17 @@ export interface SteadyCalls {
   readonly failed: number
   /** Milliseconds within which 99 of 100 calls were answered. */
   readonly p99: number
+  /** What /livez answered meanwhile. */
+  readonly checks: SteadyChecks
+}
+
+/** Checks that a gateway lives, each on a connection of its own. */
+export interface SteadyChecks {
+  readonly count: number
+  /** Checks without a 200. */
+  readonly failed: number
+  /** Milliseconds of the slowest answer. */
+  readonly slowest: number
 }
 
 /** A steady client. */
@@ -46,6 +57,7 @@ async function callUntilStopped(url: string, key: string, model: string): Promis
   process.send!('started')
   const times: number[] = []
   let failed = 0
+  const checking = checkUntil(url, () => isStopped)
   while (!isStopped) {
     const { status, took } = await client.call(bodyOf({ model })).catch(() => ({ status: 0, took: 0 }))
     if (status === 200) times.push(took)
@@ -53,7 +65,24 @@ async function callUntilStopped(url: string, key: string, model: string): Promis
     await delay(PAUSE_MS)
   }
   client.close()
-  return { calls: times.length + failed, failed, p99: times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)]! }
+  const p99 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)]!
+  return { calls: times.length + failed, failed, p99, checks: await checking }
+}
+
+async function checkUntil(url: string, isStopped: () => boolean): Promise<SteadyChecks> {
+  let [count, failed, slowest] = [0, 0, 0]
+  while (!isStopped()) {
+    const startedAt = performance.now()
+    const status = await fetch(`${url}/livez`, { headers: { connection: 'close' } }).then(
+      (reply) => reply.status,
+      () => 0,
+    )
+    count += 1
+    if (status !== 200) failed += 1
+    slowest = Math.max(slowest, performance.now() - startedAt)
+    await delay(PAUSE_MS)
+  }
+  return { count, failed, slowest }
 }
 
 if (process.argv[1] === PATH) {

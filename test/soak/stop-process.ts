@@ -6,7 +6,8 @@ export async function stopProcess(pid: number, signal: NodeJS.Signals): Promise<
   while (isThere(pid)) await delay(20)
 }
 
-function isThere(pid: number): boolean {
+/** Whether a process has not ended. */
+export function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
