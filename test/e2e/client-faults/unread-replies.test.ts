@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { json } from '../../../core/testing/kit.ts'
 import { COMPLETION, type Fixture, startFixture } from './fixture.ts'
 
-/** Far more bytes than the buffers of the sockets hold. */
-const LARGE = 'x'.repeat(40 << 20)
+/** More bytes than the buffers of the sockets hold, and fewer than a whole reply may have. */
+const LARGE = 'x'.repeat(15 << 20)
 
 describe('A whole reply that its client does not read', () => {
   let fixture: Fixture
