@@ -26,8 +26,9 @@ export function toUpstream(members: readonly GuardedMember[]): readonly Edit[] {
   })
 }
 
-/** The most tokens that what a call refers to adds to its prompt; undefined if an id does not say. */
+/** The most tokens that what a call refers to adds to its prompt; undefined if an id does not say, as those of kept objects never do. */
 export function keptTokensIn(members: readonly GuardedMember[]): number | undefined {
+  if (members.some(({ kind }) => kind === 'kept')) return undefined
   let sum = 0
   for (const { value } of keptIds(members)) {
     const tokens = keptTokensOf(value)

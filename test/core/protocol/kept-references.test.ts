@@ -28,6 +28,7 @@ describe('the tokens of what a call refers to', () => {
       1234,
     ],
     ['a response whose id does not say', { previous_response_id: sealed('resp_1', KEEPER) }, undefined],
+    ['a conversation', { conversation: 'conv_1' }, undefined],
     ['an item that is sent whole', { input: [{ type: 'message', id: sealed('msg_1', KEEPER, 34), content: 'Hi' }] }, 0],
   ] as const) {
     it(`are ${tokens}: ${what}`, () => {

@@ -9,8 +9,9 @@ const routes = (origin: string): string => `version: 1
 chain: [{ plugin: auth }]
 namespaces:
   up: { provider: openai-compatible, config: { baseUrl: "${origin}/v1", responses: true } }
+  open: { provider: openai-compatible, keptObjects: allow, config: { baseUrl: "${origin}/v1", responses: true } }
 prices:
-  models: { "up/*": { input: 5, output: 20 } }
+  models: { "*/*": { input: 5, output: 20 } }
 `
 
 describe('a budget, before calls that go on from what their upstream keeps', () => {
@@ -56,4 +57,17 @@ describe('a budget, before calls that go on from what their upstream keeps', () 
     const reply = await ask(await gateway.key({ budgets: ['0.01 USD/day'] }), { previous_response_id: old })
     expect(reply.status).to.equal(429)
   })
+
+  for (const members of [
+    { conversation: 'conv_1' },
+    { prompt: { id: 'pmpt_1' } },
+    { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] }] },
+    { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
+  ])
+    it(`reserves a whole context window for what the operator lets calls refer to: ${JSON.stringify(members)}`, async () => {
+      const key = await gateway.key({ budgets: ['0.01 USD/day'] })
+      const sent = upstream.requests.length
+      const { status } = await ask(key, { model: 'open/gpt', ...members })
+      expect([status, upstream.requests.length - sent]).to.deep.equal([429, 0])
+    })
 })
