@@ -61,12 +61,12 @@ const DATA = ['parameters', 'schema', 'metadata', 'documents']
 const CHAT: EndpointMembers = {
   top: {
     ...all('routing', 'model messages stream stream_options user functions response_format'),
-    ...all('cost', 'n max_tokens max_completion_tokens modalities audio service_tier'),
+    ...all('cost', 'n max_tokens max_completion_tokens modalities audio service_tier prediction'),
     ...all('capability', 'tools web_search_options moderation'),
     ...all('later', 'deferred'),
     ...all(
       'harmless',
-      `frequency_penalty function_call logit_bias logprobs metadata parallel_tool_calls prediction presence_penalty prompt_cache_key
+      `frequency_penalty function_call logit_bias logprobs metadata parallel_tool_calls presence_penalty prompt_cache_key
       prompt_cache_options prompt_cache_retention reasoning_effort safety_identifier seed stop store temperature tool_choice top_logprobs
       top_p verbosity`,
     ),

@@ -121,6 +121,17 @@ const MISSPELLED: readonly (readonly [Path, object | string])[] = [
   ['/v1/messages', { Fallbacks: [{ model: 'claude-expensive' }] }],
   ['/v1/messages', tool({ type: 'advisor_20260301', name: 'advisor', Model: 'claude-expensive' })],
   ['/v1/completions', { Best_Of: 20 }],
+  ['/v1/completions', { N: 20 }],
+  ['/v1/chat/completions', { Max_Tokens: 100_000 }],
+  ['/v1/chat/completions', { Modalities: ['audio'] }],
+  ['/v1/chat/completions', { Prediction: { type: 'content', content: 'Hi' } }],
+  ['/v1/chat/completions', { ſervice_tier: 'priority' }],
+  ['/v1/chat/completions', { Web_Search_Options: {} }],
+  ['/v1/responses', { Max_Output_Tokens: 100_000 }],
+  ['/v1/responses', { Tools: [{ type: 'web_search' }] }],
+  ['/v1/messages', { Speed: 'fast' }],
+  ['/v1/messages', { Inference_Geo: 'us' }],
+  ['/v1/messages', { MCP_SERVERS: [] }],
   ['/v1/chat/completions', said({ type: 'file', file: { File_Id: 'file_1' } })],
 ]
 
