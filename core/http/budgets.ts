@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Unpriced } from '../prices/price.ts'
 import type { ModelLimits, PriceList } from '../prices/price-list.ts'
-import { formsOf, keptTokens } from '../protocol/call-forms.ts'
+import { formsOf } from '../protocol/call-forms.ts'
 import { type BudgetCounter, budgetCounters } from '../quota/budgets.ts'
 import { KeyShares } from '../quota/key-shares.ts'
 import type { Charge, Leases, Refusal, Taken } from '../quota/leases.ts'
@@ -206,11 +206,10 @@ function itemOf(candidate: Candidate, request: BudgetedCall, counted: number | u
   const unpriced = prices.unpricedService(target.served, priced)
   if (unpriced !== undefined) throw new PriceUnknown(request, { model: target.id, ...describe(unpriced) })
   const limits = prices.limitsOf(target.served)
-  const files = limits.context
-  const estimate = inputEstimate(call, { picture: limits.picture, files }, counted)
-  // What the vendor's tools find is part of the prompt, and so is the conversation that the upstream keeps.
-  const more = hasHostedTools ? limits.context : Math.min(keptTokens(call) ?? limits.context, limits.context)
-  const input = estimate + more
+  const { picture, context } = limits
+  // What the vendor's tools find is part of the prompt: they may fill all of the window.
+  const [found, kept] = hasHostedTools ? [context, 0] : [0, context]
+  const input = inputEstimate(call, { picture, files: context, kept }, counted) + found
   const silent = !asksForSound(filled)
   return {
     candidate,

@@ -9,7 +9,7 @@ import {
   type ModelId,
   promptEstimate,
 } from '../sdk/api.ts'
-import { bodyMayInclude, type CallContext, ClientCall, guardedOf, rewritten } from './call.ts'
+import { bodyMayInclude, type CallContext, type ClientCall, guardedOf, rewritten, spliced } from './call.ts'
 import { chatCompletions } from './chat-completions.ts'
 import { type ChatSource, ChatView } from './chat-view.ts'
 import type {
@@ -24,7 +24,7 @@ import type {
 import { fitChat } from './fit-chat.ts'
 import { setPointer } from './json.ts'
 import type { Keeper, KeptCall } from './kept-ids.ts'
-import { keptTokensIn, toUpstream } from './kept-references.ts'
+import { toUpstream } from './kept-references.ts'
 import { type BodyScanner, largeCall } from './large-call.ts'
 
 /** A call as an upstream gets it. */
@@ -45,16 +45,10 @@ const FORMS = new WeakMap<Call, CallForms>()
 /** The forms of a call of another protocol than chat completions; undefined for other calls. */
 export const formsOf = (call: Call): CallForms | undefined => FORMS.get(call)
 
-/**
- * The most tokens that a call adds to its prompt by what it refers to that its upstream keeps: 0 if it refers to nothing, undefined if that is
- * unknown. The ids are not verified here: a call with a wrong one is not sent.
- */
-export const keptTokens = (call: Call): number | undefined => keptTokensIn(guardedOf(formsOf(call)?.client ?? call))
-
 /** What a call is to its keeper. */
 export function keptCall(call: Call, keeper: Keeper): KeptCall {
   const client = formsOf(call)?.client ?? call
-  const tokens = keptTokens(client)
+  const tokens = client.keptTokens
   const previous = guardedOf(client).find(({ param }) => param === 'previous_response_id')?.value
   return { keeper, previous, promptTokens: tokens === undefined ? undefined : promptEstimate(client) + tokens }
 }
@@ -200,8 +194,7 @@ export class CallForms implements ChatSource, ClientReplies {
     const { protocol } = this
     const call = rewritten(this.client, toUpstream(guardedOf(this.client)))
     const { changes, dropped } = bodyMayInclude(call, protocol.suspicious) ? protocol.cleaned(call.body) : CLEAN
-    const isClean = Object.keys(changes).length === 0
-    return { call: isClean ? call : new ClientCall(call.splice(changes), this.#context), dropped }
+    return { call: spliced(call, changes), dropped }
   }
 }
 

@@ -14,6 +14,7 @@ import {
   setPointer,
   spliceObject,
 } from './json.ts'
+import { keptTokensIn } from './kept-references.ts'
 import { checkKeys } from './keys.ts'
 import { mediaIn } from './media.ts'
 import { soughtAt } from './sought.ts'
@@ -75,6 +76,7 @@ let release: (call: ClientCall) => void
 let addresses: (call: ClientCall) => readonly FoundAddress[]
 let includes: (call: ClientCall, texts: readonly string[]) => boolean
 let rewrite: (call: ClientCall, edits: readonly Edit[]) => ClientCall
+let replace: (call: ClientCall, bytes: Buffer) => ClientCall
 let guarded: (call: Call) => readonly GuardedMember[] | undefined
 
 /** Frees the body of a settled call, which its connection would hold while it stays open. The body can no longer be read. */
@@ -97,6 +99,10 @@ export const guardedOf = (call: Call): readonly GuardedMember[] => guarded(call)
 /** The call with other values in its body, whose guarded members have been checked. */
 export const rewritten = (call: ClientCall, edits: readonly Edit[]): ClientCall =>
   edits.length === 0 ? call : rewrite(call, edits)
+
+/** The call with other members of the top level in its body: as `Call.splice`. */
+export const spliced = (call: ClientCall, members: Readonly<Record<string, unknown>>): ClientCall =>
+  Object.keys(members).length === 0 ? call : replace(call, call.splice(members))
 
 const RELEASED = Buffer.alloc(0)
 
@@ -123,8 +129,9 @@ export class ClientCall implements Call {
     }
     rewrite = (call, edits) => {
       const { bytes, scanned } = replaceValues(call.#unreleased, call.#scanned, edits)
-      return new ClientCall(bytes, call.#context, scanned)
+      return call.#with(bytes, scanned)
     }
+    replace = (call, bytes) => call.#with(bytes)
     guarded = (call) => {
       if (!(#scanned in call)) return undefined
       call.#guarded ??= guardedIn(call.#unreleased, call.#scanned, call.endpoint)
@@ -144,6 +151,8 @@ export class ClientCall implements Call {
   #body: WeakRef<ChatRequest> | undefined
   #isCounted = false
   #guarded: readonly GuardedMember[] | undefined
+  /** The client's own call, if this one has other bytes: its ids say how much is kept. */
+  #source: ClientCall | undefined
   #model: ModelId | undefined
   #media: Media | undefined
 
@@ -196,6 +205,10 @@ export class ClientCall implements Call {
     return this.#media
   }
 
+  get keptTokens(): number | undefined {
+    return keptTokensIn(guardedOf(this.#source ?? this))
+  }
+
   get keys(): readonly string[] {
     return this.#scanned.members.map(({ key }) => key)
   }
@@ -242,6 +255,13 @@ export class ClientCall implements Call {
     this.#head = this.#isSmall ? body : this.#readSmallMembers()
     this.#body = new WeakRef(body)
     this.#model = undefined
+  }
+
+  /** `scanned`: of these bytes, if already known. */
+  #with(bytes: Buffer, scanned?: ScannedObject): ClientCall {
+    const call = new ClientCall(bytes, this.#context, scanned)
+    call.#source = this.#source ?? this
+    return call
   }
 
   get #isSmall(): boolean {

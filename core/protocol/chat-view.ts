@@ -8,7 +8,7 @@ export interface ChatSource {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Readonly<ChatRequest>
   /** The client's own call. */
-  readonly client: Pick<Call, 'id' | 'stream' | 'size' | 'large' | 'media'>
+  readonly client: Pick<Call, 'id' | 'stream' | 'size' | 'large' | 'media' | 'keptTokens'>
   /** A top-level member of `body`. */
   member(key: string): unknown
   /** As `Call.edit`. */
@@ -55,6 +55,9 @@ export class ChatView implements Call {
   }
   get media(): Media {
     return this.#source.client.media
+  }
+  get keptTokens(): number | undefined {
+    return this.#source.client.keptTokens
   }
   get keys(): readonly string[] {
     return Object.keys(this.#source.body)

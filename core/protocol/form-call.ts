@@ -17,6 +17,7 @@ export class FormCall implements Call {
   readonly endpoint: EndpointName
   readonly includeUsage = false
   readonly large = false
+  readonly keptTokens = 0
   readonly #context: CallContext
   readonly #boundary = newBoundary()
   #parts: readonly FormPart[]

@@ -4,11 +4,13 @@ import { GatewayError } from '../errors.ts'
 import {
   answerEstimate,
   type Call,
+  type InputBounds,
   inputEstimate,
   isWorthCounting,
   type Limits,
   type Reservation,
   uncappedAnswer,
+  usualInput,
 } from '../sdk/api.ts'
 import { LimitQueue } from './limit-queue.ts'
 import { type LimitAnswer, type LimitNeed, type LimitReached, LimitShare } from './limit-share.ts'
@@ -27,14 +29,16 @@ export class NamespaceLimits {
   readonly #namespace: string
   readonly #config: LimitsConfig
   readonly #services: LimitServices
-  readonly #uncapped: number
+  /** What is reserved of tokens; undefined: they have no limit. */
+  readonly #tokens: { readonly input: InputBounds; readonly uncapped: number } | undefined
   readonly #queue: LimitQueue
 
   constructor(namespace: string, config: LimitsConfig, services: LimitServices) {
     this.#namespace = namespace
     this.#config = config
     this.#services = services
-    this.#uncapped = config.tokens === undefined ? 0 : uncappedAnswer(config.tokens)
+    const { tokens } = config
+    this.#tokens = tokens && { input: usualInput(tokens), uncapped: uncappedAnswer(tokens) }
     this.#queue = new LimitQueue((need) => this.#take(need))
   }
 
@@ -55,9 +59,10 @@ export class NamespaceLimits {
   }
 
   #needOf(call: Call): LimitNeed {
-    if (this.#config.tokens === undefined) return { call, promptTokens: 0, answerTokens: 0, isCounted: true }
-    const answerTokens = answerEstimate(call, this.#uncapped)
-    return { call, promptTokens: inputEstimate(call), answerTokens, isCounted: !isWorthCounting(call) }
+    if (this.#tokens === undefined) return { call, promptTokens: 0, answerTokens: 0, isCounted: true }
+    const { input, uncapped } = this.#tokens
+    const promptTokens = inputEstimate(call, input)
+    return { call, promptTokens, answerTokens: answerEstimate(call, uncapped), isCounted: !isWorthCounting(call) }
   }
 
   #take(need: LimitNeed): LimitAnswer | Promise<LimitAnswer> {
@@ -71,7 +76,7 @@ export class NamespaceLimits {
     if (!isEstimate || need.answerTokens >= this.#config.tokens!.amount) return answer
     return this.#services.countTokens(need.call).then(
       (tokens) => {
-        need.promptTokens = inputEstimate(need.call, undefined, tokens)
+        need.promptTokens = inputEstimate(need.call, this.#tokens!.input, tokens)
         need.isCounted = true
         return this.#reserve(need)
       },

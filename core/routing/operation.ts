@@ -187,6 +187,9 @@ class FilledCall implements Call {
   get media() {
     return this.#call.media
   }
+  get keptTokens() {
+    return this.#call.keptTokens
+  }
   get keys() {
     return [...new Set([...this.#call.keys, ...Object.keys(this.#missing)])]
   }

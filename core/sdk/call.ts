@@ -81,6 +81,11 @@ export interface Call {
   readonly large: boolean
   /** What its prompt has of media at most, whether as data or by an address: a scan of the body, at the first access. */
   readonly media: Media
+  /**
+   * The most tokens that its upstream adds to its prompt of what it keeps, such as the conversation of `previous_response_id`: 0 if the call refers to
+   * nothing, undefined if that is unknown. The ids are not verified here: a call with a wrong one is not sent.
+   */
+  readonly keptTokens: number | undefined
   /** The names of the body's top-level members. */
   readonly keys: readonly string[]
   /**

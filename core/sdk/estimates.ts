@@ -7,28 +7,41 @@ const BYTES_PER_TOKEN = 4
 /** The tokens of a call's prompt, by the size of its body: one for each four bytes. */
 export const promptEstimate = ({ size }: Pick<Call, 'size'>): number => Math.ceil(size / BYTES_PER_TOKEN)
 
-/** What the media of a prompt may cost, in tokens. */
-export interface MediaTokens {
+/** The most tokens of what a prompt has besides the text of its body. */
+export interface InputBounds {
   /** The largest price of one picture. */
   readonly picture: number
   /** All files of other kinds together. */
   readonly files: number
+  /** All that the upstream keeps and adds to it, which is also what is taken for it where that is unknown. */
+  readonly kept: number
 }
 
-/** What limits on tokens reserve: a picture in the detail that most vendors use by default (docs/decisions/estimates.md). */
-const USUAL_MEDIA: MediaTokens = { picture: 1600, files: 1600 }
+/** The context window of the first models whose responses are kept (platform.openai.com/docs/models/gpt-4o, 2025-11). */
+const USUAL_WINDOW = 128_000
 
 /**
- * The most tokens of a call's prompt, media included, whether they are sent as data or by an address. `prompt`: the tokens of its body, if
- * they have been counted.
+ * What a limit of tokens reserves (docs/decisions/reservations.md): a picture in the detail that most vendors use by default, and of what is kept at
+ * most a tenth of the limit, so that a small limit allows calls.
+ */
+export const usualInput = ({ amount }: Rate): InputBounds => ({
+  picture: 1600,
+  files: 1600,
+  kept: Math.min(USUAL_WINDOW, Math.floor(amount / 10)),
+})
+
+/**
+ * The most tokens of a call's prompt, with its media, whether they are sent as data or by an address, and what its upstream keeps. `prompt`: the
+ * tokens of its body, if they have been counted.
  */
 export function inputEstimate(
-  call: Pick<Call, 'endpoint' | 'member' | 'size' | 'large' | 'media'>,
-  { picture, files }: MediaTokens = USUAL_MEDIA,
+  call: Pick<Call, 'endpoint' | 'member' | 'size' | 'large' | 'media' | 'keptTokens'>,
+  { picture, files, kept }: InputBounds,
   prompt = bodyEstimate(call),
 ): number {
-  const { media } = call
-  return prompt + queriesOf(call) + media.pictures * picture + (media.files > 0 ? files : 0)
+  const { media, keptTokens = kept } = call
+  const added = media.pictures * picture + (media.files > 0 ? files : 0) + Math.min(keptTokens, kept)
+  return prompt + queriesOf(call) + added
 }
 
 /** Texts have four bytes a token; a list of tokens has as few as two, a digit and a comma. */

@@ -33,6 +33,7 @@ export function fakeCall(body: string | Readonly<Record<string, unknown>> = {}, 
     size: bytes.length,
     large: false,
     media: { pictures: 0, files: 0 },
+    keptTokens: 0,
     keys: scanObject(bytes).members.map(({ key }) => key),
     member,
     get body() {

@@ -1,12 +1,15 @@
 import {
   GatewayError,
   type HostLog,
+  type InputBounds,
   InvalidConfig,
   type LimitScope,
   type Principal,
   parseRate,
+  type Rate,
   type RateLimits,
   uncappedAnswer,
+  usualInput,
 } from 'unified-model-gateway/plugin'
 
 /** Limits, as routes.yaml writes them. */
@@ -35,10 +38,14 @@ export interface RateClass {
   readonly name: string
   /** Those of each key, and those that all keys of an account share; absent: none. */
   readonly limits: { readonly key: RateLimits; readonly account?: RateLimits }
-  /** Whether one of them is of tokens. */
-  readonly countsTokens: boolean
-  /** Tokens that are reserved for the answer of a call that sets no cap. */
-  readonly answerTokens: number
+  /** What is reserved of tokens; undefined: none of them is of tokens. */
+  readonly tokens: TokensReserved | undefined
+}
+
+interface TokensReserved {
+  readonly input: InputBounds
+  /** Tokens of the answer of a call that sets no cap. */
+  readonly answer: number
 }
 
 /**
@@ -76,9 +83,14 @@ function rateClassOf(name: string, written: WrittenClass, timeZone: string): Rat
   return {
     name,
     limits: { key, ...(shared && { account: shared }) },
-    countsTokens: rates.length > 0,
-    answerTokens: written.answerTokens ?? (rates.length === 0 ? 0 : Math.min(...rates.map(uncappedAnswer))),
+    tokens: reservedOf(rates, written.answerTokens),
   }
+}
+
+/** By the smallest of the limits. `answer`: if routes.yaml says so. */
+function reservedOf(rates: readonly Rate[], answer: number | undefined): TokensReserved | undefined {
+  const [least] = rates.toSorted((a, b) => a.amount - b.amount)
+  return least && { input: usualInput(least), answer: answer ?? uncappedAnswer(least) }
 }
 
 const limitsOf = ({ requests, tokens, concurrent }: WrittenLimits, timeZone: string): RateLimits => ({

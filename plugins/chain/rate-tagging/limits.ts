@@ -37,15 +37,17 @@ export async function admit(applicant: Applicant, host: Host, limited: HostCount
   const { rateClass, length, onBody } = applicant
   const scopes = scopesOf(rateClass, applicant.principal)
   const charge = new CallCharge(applicant, host, limited)
-  if (!rateClass.countsTokens && onBody === undefined) return charge.take(scopes, 0)
+  const { tokens } = rateClass
+  if (tokens === undefined && onBody === undefined) return charge.take(scopes, 0)
   if (length === undefined || length > SMALL_BODY) await charge.take(scopes.map(withoutTokens), 0)
   const call = await charge.readBody()
   onBody?.()
-  const answer = answerEstimate(call, rateClass.answerTokens)
-  const estimate = inputEstimate(call) + answer
+  if (tokens === undefined) return charge.take(scopes, 0)
+  const answer = answerEstimate(call, tokens.answer)
+  const estimate = inputEstimate(call, tokens.input) + answer
   const reservation = await charge.reserve(scopes, estimate)
   if (!mayCountAdmit(reservation, call, answer)) return charge.granted(reservation, estimate)
-  return charge.take(scopes, inputEstimate(call, undefined, await countPrompt(call, host)) + answer)
+  return charge.take(scopes, inputEstimate(call, tokens.input, await countPrompt(call, host)) + answer)
 }
 
 const withoutTokens = (scope: ScopedLimits): ScopedLimits => ({ ...scope, limits: { ...scope.limits, tokens: undefined } })
@@ -108,8 +110,8 @@ class CallCharge {
 
   /** Synchronous if the upstream reported the usage: every call is settled. */
   #settle(reservation: Reservation, outcome: Outcome): void | Promise<void> {
-    const { countsTokens } = this.#applicant.rateClass
-    const used = !countsTokens || this.#call === undefined ? 0 : charged(outcome, this.#call, this.#host)
+    const { tokens } = this.#applicant.rateClass
+    const used = tokens === undefined || this.#call === undefined ? 0 : charged(outcome, this.#call, this.#host)
     return typeof used === 'number' ? reservation.settle(used) : used.then((tokens) => reservation.settle(tokens))
   }
 }

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { ClientCall, UNCOUNTED } from '../../../core/protocol/call.ts'
-import { keptTokens } from '../../../core/protocol/call-forms.ts'
 import { isKeptBy, sealed } from '../../../core/protocol/kept-ids.ts'
 
 const KEEPER = { namespace: 'up', account: 'acc', secret: 's' }
@@ -32,7 +31,7 @@ describe('the tokens of what a call refers to', () => {
     ['an item that is sent whole', { input: [{ type: 'message', id: sealed('msg_1', KEEPER, 34), content: 'Hi' }] }, 0],
   ] as const) {
     it(`are ${tokens}: ${what}`, () => {
-      expect(keptTokens(call(members))).to.equal(tokens)
+      expect(call(members).keptTokens).to.equal(tokens)
     })
   }
 
