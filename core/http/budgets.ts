@@ -44,6 +44,8 @@ export interface BudgetCharge {
   capFor(candidate: Candidate): number
   /** Replaces the charge by what the call has cost. */
   settle(outcome: Partial<Pick<Outcome, 'usage' | 'cost' | 'usageEstimated'>>): void
+  /** The charge stays: what the call will have cost is not known. */
+  keep(): void
 }
 
 type Charged = BudgetCharge | undefined
@@ -267,6 +269,7 @@ interface ChargeParts extends Pick<BudgetCharge, 'capFor'> {
 function chargeOf(taken: Taken, { charges, capFor, isSpeech, end }: ChargeParts): BudgetCharge {
   return {
     capFor,
+    keep: end,
     settle({ usage, cost, usageEstimated }) {
       end()
       // The cost of usage that has no price after all is unknown, and so is that of speech without a report: the charge stays.

@@ -28,7 +28,8 @@ export class Settlement implements HookRunner {
   /** Called once per request, when its reply closes. */
   settle(exchange: Exchange, { headers }: Pick<IncomingMessage, 'headers'>, response: SentReply): void {
     const outcome = exchange.close(response)
-    exchange.budgetCharge?.settle(outcome)
+    if (exchange.charge?.isUnfinished) exchange.budgetCharge?.keep()
+    else exchange.budgetCharge?.settle(outcome)
     // Probes and scrapes are not calls.
     if (exchange.endpoint === undefined && outcome.error === undefined) return
     exchange.settled(this, outcome)

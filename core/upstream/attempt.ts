@@ -338,7 +338,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     const prompt = promptEstimate(call)
     // Later it may use all that the call allows, and nothing will tell.
     if (this.#reader?.unfinished)
-      return { usage: usageOf(prompt, answerEstimate(call)), estimated: true, isPromptEstimated: true }
+      return { usage: usageOf(prompt, answerEstimate(call)), estimated: true, isPromptEstimated: true, isUnfinished: true }
     if (report !== undefined && !report.isEmpty) return report.charged(prompt)
     if (result === 'client_closed' && this.#sentAt !== undefined && !isRefused) {
       return {

@@ -19,7 +19,7 @@ describe('A response that its upstream has yet to make', () => {
         namespaces: {
           up: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${upstream.origin}/v1`, responses: true } },
         },
-        prices: { models: { 'up/m': { input: 0, output: 1000 } } },
+        prices: { models: { 'up/m': { input: 0, output: 1000 }, 'up/seeing': { input: 1000, output: 0 } } },
       },
     })
     // Three calls of 1,000 tokens, at 0.001 USD each.
@@ -58,4 +58,16 @@ describe('A response that its upstream has yet to make', () => {
       expect(statuses).to.deep.equal([200, 200, 200, 429, 429])
     })
   }
+
+  it('costs what was reserved for its prompt: a picture at the largest price', async () => {
+    // Two calls of 16,384 tokens, at 0.001 USD each, and some for the text.
+    key = await gateway.key({ budgets: ['40 USD/day'] })
+    const picture = { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }
+    const statuses: number[] = []
+    for (let call = 0; call < 4; call++) {
+      upstream.reply(json(QUEUED))
+      statuses.push((await ask({ model: 'up/seeing', input: [{ role: 'user', content: [picture] }] })).status)
+    }
+    expect(statuses).to.deep.equal([200, 200, 429, 429])
+  })
 })
