@@ -13,6 +13,7 @@ import { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
 import { AuthorityMetrics, GatewayMetrics, LimitMetrics, measureCooldowns, TargetMetrics } from '../observe/gateway-metrics.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
+import { ShedCounter } from '../observe/shed-counter.ts'
 import { Leases } from '../quota/leases.ts'
 import { LeasedLimits } from '../quota/limits.ts'
 import { UpstreamStates } from '../routing/upstream-state.ts'
@@ -87,11 +88,12 @@ export function openServices({ control, log, metrics, version, workerThreads, en
   const connect = connector()
   const times = { ...TIMES, ...options.times }
   const { processes = 1, predecessors = 0 } = options
-  const admission = new Admission({ metrics, processes, limits: options.admission })
+  const shed = new ShedCounter(metrics, log)
+  const admission = new Admission({ shed, processes, limits: options.admission })
   const workers = createWorkers({ threads: workerThreads, overloaded: () => admission.shed('threads') })
   const keys = new KeyDirectory(control.keys)
   const upstreams = new UpstreamClient(connect)
-  const calls = new CallMetrics(metrics)
+  const calls = new CallMetrics(metrics, shed)
   const plugins = new PluginMetrics(metrics)
   const authority = new AuthorityMetrics(metrics, log)
   const leases = new Leases({
@@ -115,6 +117,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     log,
     metrics,
     admission,
+    shed,
     workers,
     keys,
     upstreams,

@@ -2,8 +2,6 @@ import { totalmem } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import { GatewayError } from '../errors.ts'
-import { METRICS } from '../observe/metric-definitions.ts'
-import type { Metrics } from '../observe/metrics.ts'
 import type { HostCounter } from '../sdk/api.ts'
 
 /** What this process may use. Beyond it, calls are refused. */
@@ -31,7 +29,8 @@ function defaultLimits(processes: number): AdmissionLimits {
 
 /** The options of admission. */
 export interface AdmissionOptions {
-  readonly metrics: Metrics
+  /** Counts refused calls, by a `ShedReason`. */
+  readonly shed: HostCounter
   /** Processes that share the memory of the container or machine. */
   readonly processes: number
   /** Replace those that are derived from the memory. */
@@ -63,11 +62,11 @@ export class Admission {
   #lateSamples = 0
   #overloaded: ShedReason | undefined
 
-  constructor({ metrics, processes, limits }: AdmissionOptions) {
+  constructor({ shed, processes, limits }: AdmissionOptions) {
     this.#limits = { ...defaultLimits(processes), ...limits }
     this.#bodies = new SharedBudget(this.#limits.bodies, () => this.shed('bodies'))
     this.#uploads = new SharedBudget(this.#limits.uploads, () => this.shed('uploads'))
-    this.#counter = metrics.declare(METRICS.shed)
+    this.#counter = shed
     for (const reason of ['bodies', 'uploads', 'heap', 'event_loop', 'threads'] satisfies ShedReason[])
       this.#counter.add(0, reason)
     this.#delay.enable()

@@ -8,6 +8,7 @@ import { CodedError, GatewayError } from '../errors.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { ClientWire } from '../protocol/client-protocol.ts'
 import { modelEndpoints } from '../protocol/endpoints/model-endpoints.ts'
+import type { HostCounter } from '../sdk/api.ts'
 import { UnreadBodies } from './body.ts'
 import { exchangeOf, LinkState } from './chain.ts'
 import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoints.ts'
@@ -20,6 +21,8 @@ import { STRICT_TRANSPORT } from './tls.ts'
 export interface AppServices {
   readonly settlement: Settlement
   readonly metrics: Metrics
+  /** Counts connections that are closed at their limit, by the reason. */
+  readonly shed: HostCounter
   /** The open requests. */
   readonly open: LinkedList<Exchange>
   /** While the gateway drains, every reply closes its connection. */

@@ -5,7 +5,6 @@ import type { LinkedList } from '../async/event-loop.ts'
 import { Batch } from '../async/event-loop.ts'
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
-import { METRICS } from '../observe/metric-definitions.ts'
 import { newRequestId } from '../text/ids.ts'
 import { type AppServices, createApp, PRIVATE } from './app.ts'
 import { type Connection, Connections, connectionLimit } from './connections.ts'
@@ -157,7 +156,7 @@ export async function openListeners(
   paths: Paths,
   { listen: address, adminListen, tls }: ListenerOptions,
 ): Promise<Listeners> {
-  const connections = new Connections(connectionLimit(), services.metrics.declare(METRICS.shed))
+  const connections = new Connections(connectionLimit(), services.shed)
   const onRefused = (id: string, error: GatewayError): void => services.settlement.refused(id, error)
   const serve = (served: readonly Middleware[]) =>
     createHttpServer(createApp(services, served).callback(), { connections, writeStall: services.writeStall, tls, onRefused })

@@ -46,7 +46,8 @@ export class CallMetrics {
   readonly #streamAborts: HostCounter
   readonly #shed: HostCounter
 
-  constructor(metrics: Metrics) {
+  /** `shed`: counts attempts for which the process has no descriptor left. */
+  constructor(metrics: Metrics, shed: HostCounter) {
     this.#requests = metrics.declare(METRICS.requests)
     this.#inFlight = metrics.declare(METRICS.inFlight)
     this.#requestDuration = metrics.declare(METRICS.requestDuration)
@@ -61,7 +62,7 @@ export class CallMetrics {
     this.#fallbacks = metrics.declare(METRICS.fallbacks)
     this.#overhead = metrics.declare(METRICS.overhead)
     this.#streamAborts = metrics.declare(METRICS.streamAborts)
-    this.#shed = metrics.declare(METRICS.shed)
+    this.#shed = shed
     for (const side of ['client', 'upstream']) this.#streamAborts.add(0, side)
     this.#shed.add(0, 'descriptors')
   }

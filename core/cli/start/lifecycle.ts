@@ -5,6 +5,7 @@ import { CertificateWatch } from '../../http/certificate.ts'
 import { isLoopback, type Listen } from '../../http/listen.ts'
 import { createLog, type Log, type LogLevel } from '../../observe/log.ts'
 import type { MetricsExportSettings } from '../../otlp/metrics-settings.ts'
+import { StoreError, storageError } from '../../store/unavailable.ts'
 import type { TracingSettings } from '../../tracing/settings.ts'
 import type { CommandIo } from '../output.ts'
 
@@ -106,7 +107,10 @@ function describeStartError(error: unknown, { host, port, adminListen }: StartOp
     return `${address} is in use: end the process that listens there, or choose another port with --port.`
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
     return `Cannot listen on ${address} (${code}): choose another --host or --port.`
-  return error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : String(error)
+  // The message of a StoreError says what to do.
+  if (error instanceof StoreError || storageError(error) === undefined) return message
+  return `The database answers too slowly or not at all (${message}). See that its server and the network work and that nothing locks its tables, then start the gateway again.`
 }
 
 /** npm repeats a signal that the terminal has sent already: signals within this time count as one. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { CallMetrics, PluginMetrics } from '../../../core/observe/call-metrics.ts'
+import { METRICS } from '../../../core/observe/metric-definitions.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
 import { GatewayError } from '../../../core/sdk/api.ts'
 import { scrape, valuesOf } from './exposition.ts'
@@ -13,7 +14,7 @@ describe('The metrics of calls', () => {
 
   beforeEach(() => {
     metrics = new Metrics()
-    calls = new CallMetrics(metrics)
+    calls = new CallMetrics(metrics, metrics.declare(METRICS.shed))
     calls.declare(new Map(Object.entries({ openai: ['gpt-5.5'], local: [] })))
   })
 

@@ -3,7 +3,7 @@ import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/tes
 import { type RawConnection, rawConnection } from '../../support/raw-connection.ts'
 import { describeWith } from '../../support/requirements.ts'
 import { COMPLETION } from '../client-faults/fixture.ts'
-import { Home } from './umg.ts'
+import { Home, type Umg } from './umg.ts'
 
 const DESCRIPTORS = 256
 const IDLE = 300
@@ -46,6 +46,7 @@ export default defineChain({
 
 describeWith('linux', `A gateway with ${DESCRIPTORS} descriptors`, () => {
   let home: Home
+  let umg: Umg
   let upstream: ScriptedUpstream
   let url: string
   let key: string
@@ -68,7 +69,7 @@ namespaces:
       m: { targets: [{ model: address/m }], fallbacks: [name/m] }
 `,
     })
-    const umg = home.run(['start', '--port', '0'], { script: `ulimit -n ${DESCRIPTORS}; exec "$@"` })
+    umg = home.run(['start', '--port', '0'], { script: `ulimit -n ${DESCRIPTORS}; exec "$@"` })
     url = (await umg.prints(/^listening on (\S+)$/m))[1]!
     key = (await umg.prints(/sk-test-\w+/))[0]
   })
@@ -122,6 +123,8 @@ namespaces:
     expect(upstream.requests).to.have.length(0)
     const text = await metrics()
     expect(text).to.match(/^umg_shed_total\{reason="descriptors"\} 18$/m)
+    // Once a minute, not once a call.
+    expect(umg.stdout.match(/"reason":"descriptors","msg":"a limit of this process is reached/g)).to.have.length(1)
     expect(text).to.match(/^umg_upstream_attempts_total\{namespace="address",.*result="gateway_overloaded"\} 12$/m)
     expect(text).to.not.match(/^umg_circuit_state\{.*state="(?:open|half_open)"\} 1$/m)
     for (const model of ['address/m', 'name/m', 'both/m']) expect((await call(model)).status).to.equal(200)

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { ERRORS, type ErrorName } from '../../../core/error-table.ts'
 import { GatewayError } from '../../../core/errors.ts'
 import { CallMetrics } from '../../../core/observe/call-metrics.ts'
+import { METRICS } from '../../../core/observe/metric-definitions.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
 import type { Outcome, OutcomeKind } from '../../../core/sdk/api.ts'
 import { scriptedUpstream } from '../../../core/testing/kit.ts'
@@ -81,7 +82,7 @@ describe('names that clients make up', () => {
 
   it('that upstreams accept become series up to a limit', async () => {
     const metrics = new Metrics()
-    const calls = new CallMetrics(metrics)
+    const calls = new CallMetrics(metrics, metrics.declare(METRICS.shed))
     calls.declare(
       new Map([
         ['up', ['gpt']],
