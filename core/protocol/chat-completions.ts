@@ -1,5 +1,6 @@
 import type { TranslatedCompletion, UpstreamRefusal, Usage } from '../sdk/api.ts'
-import { refusalOf } from '../sdk/refusals.ts'
+import { isRecord } from '../sdk/json.ts'
+import { choiceError, refusalOf } from '../sdk/refusals.ts'
 import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, StreamedCall, WholeReply } from './format.ts'
 import { normaliseCompletion } from './normalise.ts'
 import { parseUpstream, type ScannedReply } from './upstream-json.ts'
@@ -149,7 +150,7 @@ class ChatStreamReader implements EventReader {
   }
 
   read(data: string): EventKind {
-    if (data === '' || data === ' ') return 'drop'
+    if (data === '' || data === ' ' || data === 'null') return 'drop'
     if (data.startsWith('[DONE]')) return 'done'
     this.report.wrote(writtenLength(data))
     // Google wraps an error in an array.
@@ -188,12 +189,14 @@ class ChatStreamReader implements EventReader {
     const choices = choicesOf(chunk)
     if (choices === undefined) return 'malformed'
     for (const choice of choices) {
+      this.refusal ??= choiceError(choice)
       if (choice.finish_reason == null) continue
       if (this.#finished.size === 0) this.#envelope = chunk
       this.#finished.add(choice.index ?? 0)
     }
     this.#hasUsage ||= chunk.usage != null
     this.report.read(chunk.usage, this.finished)
+    if (this.refusal !== undefined) return 'error'
     const usageOnly = chunk.usage != null && choices.length === 0
     return usageOnly && !this.#includeUsage ? 'drop' : 'pass'
   }
@@ -222,6 +225,7 @@ interface LooseChoice {
   /** Of a text completion, which has no delta. */
   readonly text?: unknown
   readonly finish_reason?: string | null
+  readonly error?: unknown
 }
 
 /** A chunk's choices; empty if absent, undefined if they are not a list of objects. */
@@ -240,7 +244,16 @@ const parse = (data: string): LooseChunk | undefined => parseUpstream(Buffer.fro
 
 function readWhole(reply: ScannedReply): WholeReply | undefined {
   if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
-  return reply.listsObjects('choices') ? { usage: reply.get('usage') } : undefined
+  if (!reply.listsObjects('choices')) return undefined
+  const refusal = errorInChoices(reply)
+  return { usage: reply.get('usage'), ...(refusal && { refusal }) }
+}
+
+/** The error inside a choice. Choices are parsed only if the word stands in the reply as a key or a whole value: in a text its quotes are escaped. */
+function errorInChoices(reply: ScannedReply): UpstreamRefusal | undefined {
+  if (!reply.bytes.includes('"error"')) return undefined
+  const choices = reply.read('choices')
+  return Array.isArray(choices) ? choices.filter(isRecord).map(choiceError).find(Boolean) : undefined
 }
 
 /** `POST /v1/chat/completions` */

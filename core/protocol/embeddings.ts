@@ -27,12 +27,28 @@ export const embeddings: ModelEndpoint = {
   name: 'embeddings',
   path: '/v1/embeddings',
   check: checkOf(schema),
-  reply: { endpoint: 'embeddings', maxBytes: MEDIA_BYTES, outline, whole, usage: usageOf, normalise, generates: false },
+  reply: {
+    endpoint: 'embeddings',
+    maxBytes: MEDIA_BYTES,
+    outline,
+    whole,
+    hasOtherForm,
+    usage: usageOf,
+    normalise,
+    generates: false,
+  },
 }
 
 function whole(reply: ScannedReply): WholeReply | undefined {
   if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
   return reply.listsObjects('data') ? { usage: usageOf(reply.pick('usage')) } : undefined
+}
+
+/** LM Studio and older servers ignore `encoding_format`: SDKs that asked for base64 would read lists of numbers as bytes, without an error. */
+function hasOtherForm(reply: Buffer, call: Call): boolean {
+  const first = reply.indexOf('"embedding":')
+  const begin = /^\s*(\S)/.exec(reply.toString('latin1', first + '"embedding":'.length, first + 64))?.[1]
+  return first < 0 || begin !== (call.member('encoding_format') === 'base64' ? '"' : '[')
 }
 
 /** Embeddings use prompt tokens only. */

@@ -82,6 +82,8 @@ export interface ReplyFormat {
   outline?(bytes: Buffer): Buffer | undefined
   /** Undefined if it is not a reply of this endpoint. */
   whole(reply: ScannedReply): WholeReply | undefined
+  /** Whether a passed-through reply has another form than the call asks for: then it is normalised. Absent: there is one form. */
+  hasOtherForm?(reply: Buffer, call: Call): boolean
   /** The same, for an upstream that keeps the reply to this call, so that later calls refer to it by its ids. Absent: none is kept. */
   keptBy?(kept: KeptCall, call: Call): ReplyFormat
   /** True if clients also read an event's type. */

@@ -12,6 +12,7 @@ import type {
 } from '../sdk/api.ts'
 import { FINISH_REASONS, type FinishReason } from '../sdk/chat.ts'
 import { isRecord, textOf } from '../sdk/json.ts'
+import { KeptText } from '../sdk/translated.ts'
 import { isWhole, readUsage } from './usage.ts'
 import { UsageReport } from './usage-report.ts'
 
@@ -54,12 +55,13 @@ export class StreamNormaliser {
     const chunks: ChatChunk[] = []
     for (const [index, { finish, tools, extras }] of this.#choices) {
       if (finish === undefined) return undefined
-      for (const call of tools.values()) {
+      for (const call of tools) {
+        if (call.waiting !== undefined) throw new Error(NAMELESS)
         // A tool call without arguments: clients parse the concatenation, and '' is not JSON.
         const missing = { tool_calls: [{ index: call.index, function: { arguments: '{}' } }] }
         if (call.isFunction && call.empty) chunks.push(this.#chunk({ index, delta: missing, finish_reason: null }))
       }
-      chunks.push(this.#chunk({ ...extras, index, delta: {}, finish_reason: finishOf(finish, tools.size > 0) }))
+      chunks.push(this.#chunk({ ...extras, index, delta: {}, finish_reason: finishOf(finish, tools.length > 0) }))
     }
     if (this.#choices.size < this.#asked) return undefined
     const { usage } = this.report
@@ -137,42 +139,91 @@ class ChoiceState {
   finish: string | undefined
   /** Fields beside an empty delta: sent with the finish reason. */
   readonly extras: Record<string, unknown> = {}
-  /** By the upstream's index, or by the id if the index is absent. */
-  readonly tools = new Map<number | string, StreamedCall>()
-  /** Key of the call that the last part belongs to. */
-  #latest: number | string = 0
+  /** In order of appearance. */
+  readonly tools: StreamedCall[] = []
+  /** The last call at each index of the upstream. */
+  readonly #byIndex = new Map<number, StreamedCall>()
+  readonly #byId = new Map<string, StreamedCall>()
+  /** The call that the last part belongs to. */
+  #latest: StreamedCall | undefined
+  readonly #kept = new KeptText()
 
   /** A delta's content, its tool calls renumbered for the client; undefined if it is empty. */
   read(delta: ChatDelta): ChatDelta | undefined {
     const cleaned = withoutEmpty(delta)
     if (!Array.isArray(cleaned?.tool_calls)) return cleaned
-    return { ...cleaned, tool_calls: cleaned.tool_calls.map((part) => (isRecord(part) ? this.#renumber(part) : part)) }
+    const parts = cleaned.tool_calls.flatMap((part) => (isRecord(part) ? this.#renumber(part) : [part]))
+    if (parts.length > 0) return { ...cleaned, tool_calls: parts }
+    const { tool_calls: _, ...rest } = cleaned
+    return withoutEmpty(rest)
   }
 
-  #renumber(part: ToolCallDelta): ToolCallDelta {
-    this.#latest = part.index ?? (part.id || this.#latest)
-    const known = this.tools.get(this.#latest)
-    const call = known ?? { index: this.tools.size, isFunction: isFunction(part), empty: true }
-    this.tools.set(this.#latest, call)
-    if (!call.isFunction) return { ...part, index: call.index }
+  /** A part for the client; none as long as its call has no name, which clients take from the first part. */
+  #renumber(part: ToolCallDelta): readonly ToolCallDelta[] {
+    const known = this.#find(part)
+    const call = known ?? { index: this.tools.length, isFunction: isFunction(part), id: '', empty: true, waiting: {} }
+    if (known === undefined) this.tools.push(call)
+    this.#latest = call
+    if (part.index != null) this.#byIndex.set(part.index, call)
+    if (part.id) {
+      call.id ||= part.id
+      this.#byId.set(part.id, call)
+    }
+    if (!call.isFunction) {
+      call.waiting = undefined
+      return [{ ...part, index: call.index }]
+    }
     const text = part.function?.arguments ?? ''
     if (text !== '') call.empty = false
-    if (known === undefined)
-      return { ...part, index: call.index, type: 'function', function: { ...part.function, arguments: text } }
-    // Clients concatenate: a repeated id or name would be doubled. Other fields are kept: one may be a signature.
-    const { id: _, type: __, function: ___, ...rest } = part
-    return { ...rest, index: call.index, function: { arguments: text } }
+    return call.waiting === undefined ? [continued(part, call.index, text)] : this.#begin(part, call, call.waiting)
+  }
+
+  #begin(part: ToolCallDelta, call: StreamedCall, { arguments: before = '', ...waiting }: WaitingPart): readonly ToolCallDelta[] {
+    const { function: called, ...rest } = part
+    const text = before + (called?.arguments ?? '')
+    if (!called?.name) {
+      this.#kept.add(called?.arguments)
+      call.waiting = { ...waiting, ...rest, arguments: text }
+      return []
+    }
+    call.waiting = undefined
+    const id = call.id === '' ? {} : { id: call.id }
+    return [{ ...waiting, ...rest, ...id, index: call.index, type: 'function', function: { ...called, arguments: text } }]
+  }
+
+  /** Undefined for a new call: one without an index or with another id than that of the call at its index. */
+  #find({ index, id }: ToolCallDelta): StreamedCall | undefined {
+    const at = index == null ? undefined : this.#byIndex.get(index)
+    if (index == null) return id ? this.#byId.get(id) : this.#latest
+    if (at === undefined || !id || at.id === '' || at.id === id) return at
+    const named = this.#byId.get(id)
+    return named?.id === id ? named : undefined
   }
 }
+
+/** A later part. Clients concatenate: a repeated id or name would be doubled. Other fields are kept: one may be a signature. */
+function continued(part: ToolCallDelta, index: number, text: string): ToolCallDelta {
+  const { id: _, type: __, function: ___, ...rest } = part
+  return { ...rest, index, function: { arguments: text } }
+}
+
+/** What came of a call before its name. */
+type WaitingPart = Partial<Omit<ToolCallDelta, 'function'>> & { readonly arguments?: string }
 
 /** A tool call of a stream. */
 interface StreamedCall {
   readonly index: number
   /** False for custom tools and future kinds: their parts pass unchanged. */
   readonly isFunction: boolean
+  /** The upstream's; '' if it has sent none so far. */
+  id: string
   /** True if a function has no arguments so far. */
   empty: boolean
+  /** Undefined once the client has its first part. */
+  waiting: WaitingPart | undefined
 }
+
+const NAMELESS = 'a tool call without a name'
 
 /** Some vendors omit the type. */
 const isFunction = ({ type, custom }: ToolCallDelta): boolean => (type ?? (custom ? 'custom' : 'function')) === 'function'
@@ -233,10 +284,11 @@ export function normaliseCompletion(translated: TranslatedCompletion, model: str
 
 /**
  * Mistral omits the type, and the SDK throws if it is absent. Arguments are a JSON text, which '' is not. A call that is not
- * a function call passes unchanged.
+ * a function call passes unchanged. Throws an Error for a call without a name.
  */
 function wholeCall(call: ToolCall): ToolCall {
   if (call?.function === undefined || !isRecord(call.function)) return call
   const { type = 'function', function: called } = call
+  if (textOf(called.name) === '') throw new Error(NAMELESS)
   return { ...call, type, function: { ...called, arguments: called.arguments || '{}' } }
 }

@@ -85,13 +85,22 @@ export class ScannedReply {
   /** The value of a member; undefined if it is absent, or too large to be what is looked for. */
   get(key: string): unknown {
     const member = this.#find(key)
-    if (member === undefined || member.end - member.start > MAX_READ) return undefined
-    return parseUpstream(this.#scanned.subarray(member.start, member.end))
+    return member === undefined || member.end - member.start > MAX_READ ? undefined : this.#parse(member)
+  }
+
+  /** The value of a member of any size; undefined if it is absent, or beyond the bounds. */
+  read(key: string): unknown {
+    const member = this.#find(key)
+    return member && this.#parse(member)
   }
 
   /** The values of several members. */
   pick(...keys: readonly string[]): Readonly<Record<string, unknown>> {
     return Object.fromEntries(keys.map((key) => [key, this.get(key)]))
+  }
+
+  #parse({ start, end }: Member): unknown {
+    return parseUpstream(this.#scanned.subarray(start, end))
   }
 
   /** The last of two of a name: so does JSON.parse, and so do clients. */

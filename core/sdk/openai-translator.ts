@@ -1,4 +1,5 @@
 import { isRecord } from './json.ts'
+import { readDeltas, readMessages, withKnownFinish } from './openai-shapes.ts'
 import type { Translator, UpstreamEvent } from './plugin.ts'
 import { refusalOf, UpstreamError } from './refusals.ts'
 import type { TranslatedChunk, TranslatedCompletion } from './translated.ts'
@@ -9,16 +10,19 @@ export interface ReplySteps {
   readonly completion?: readonly ((completion: TranslatedCompletion) => TranslatedCompletion)[]
 }
 
-/** The translator of an upstream that speaks OpenAI's protocol, with changes to its replies. Unknown members are kept. */
+/**
+ * The translator of an upstream that speaks OpenAI's protocol, with changes to its replies. Unknown members are kept. What is not OpenAI's shape is
+ * read if it has one meaning, and is an Error otherwise.
+ */
 export function openaiTranslator({ stream = [], completion: whole = [] }: ReplySteps = {}): Translator {
   let over = false
   return {
-    completion: (body) => whole.reduce((completion, step) => step(completion), readCompletion(body)),
+    completion: (body) => finished(whole.reduce((completion, step) => step(completion), readCompletion(body))),
     event({ data }: UpstreamEvent) {
       const text = data.trim()
       over ||= text === '[DONE]'
-      if (text === '' || over) return []
-      return [stream.reduce((chunk, step) => step(chunk), readChunk(text))]
+      if (text === '' || text === 'null' || over) return []
+      return [finished(stream.reduce((chunk, step) => step(chunk), readChunk(text)))]
     },
     get over() {
       return over
@@ -26,32 +30,29 @@ export function openaiTranslator({ stream = [], completion: whole = [] }: ReplyS
   }
 }
 
-/** Reads a chunk, and checks the members that core uses. */
+/** Vendors' own finish reasons come last: a step may know better what one means. */
+function finished<Reply extends TranslatedChunk | TranslatedCompletion>(reply: Reply): Reply {
+  if (reply.choices.every(({ finish_reason }) => finish_reason == null)) return reply
+  return { ...reply, choices: reply.choices.map(withKnownFinish) }
+}
+
 function readChunk(data: string): TranslatedChunk {
-  const { choices = [], usage, ...rest } = readObject(JSON.parse(data))
-  return {
-    ...rest,
-    choices: readList(choices).map((choice) => ({ ...choice, ...(isRecord(choice.delta) ? {} : { delta: {} }) })),
-    ...(isRecord(usage) && { usage }),
-  } as TranslatedChunk
+  const { id, choices, usage, ...rest } = readObject(JSON.parse(data))
+  return { ...rest, ...members(id, usage), choices: readDeltas(choices) }
 }
 
 function readCompletion(body: unknown): TranslatedCompletion {
-  const { choices, usage, ...rest } = readObject(body)
-  const list = readList(choices)
-  if (list.length === 0 || !list.every(({ message }) => isRecord(message))) throw new Error('a completion without messages')
-  return { ...rest, choices: list, ...(isRecord(usage) && { usage }) } as unknown as TranslatedCompletion
+  const { id, choices, usage, ...rest } = readObject(body)
+  return { ...rest, ...members(id, usage), choices: readMessages(choices) } as unknown as TranslatedCompletion
 }
+
+/** Those that have the right type. */
+const members = (id: unknown, usage: unknown) => ({ ...(typeof id === 'string' && { id }), ...(isRecord(usage) && { usage }) })
 
 /** Throws `UpstreamError` for an object with an `error`. Google's is in an array. */
 function readObject(json: unknown): Readonly<Record<string, unknown>> {
   const value: unknown = Array.isArray(json) ? json[0] : json
   if (!isRecord(value)) throw new Error('not a JSON object')
   if (value.error != null) throw new UpstreamError(refusalOf(value))
-  return value
-}
-
-function readList(value: unknown): readonly Readonly<Record<string, unknown>>[] {
-  if (!Array.isArray(value) || !value.every(isRecord)) throw new Error('choices that are not a list of objects')
   return value
 }

@@ -42,6 +42,12 @@ export function refusalOf(body: unknown): UpstreamRefusal {
   return { ...fields, status: fields.status ?? STATUS_BY_CODE.get(fields.code) ?? STATUS_BY_CODE.get(fields.type) ?? 502 }
 }
 
+/** The error in a choice of an OpenAI-like reply (OpenRouter, when a provider breaks off); undefined if there is none. */
+export function choiceError(choice: { readonly error?: unknown; readonly finish_reason?: unknown }): UpstreamRefusal | undefined {
+  if (choice.error != null) return refusalOf(choice)
+  return choice.finish_reason === 'error' ? { status: 502 } : undefined
+}
+
 const STATUS_BY_CODE: ReadonlyMap<string | undefined, number> = new Map([
   ['invalid_request_error', 400],
   ['context_length_exceeded', 400],

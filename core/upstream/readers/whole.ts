@@ -70,6 +70,12 @@ export class WholeReader implements BodyReader {
     }
     return after(this.#scan(bytes), (reply) => {
       const passed = this.#checked(reply)
+      const { format, call } = this.#plan
+      if (format.hasOtherForm?.(passed, call)) {
+        return after(this.#parse(passed), (value) => {
+          this.body = Buffer.from(JSON.stringify(this.#normalise(value as object)))
+        })
+      }
       if (this.#isTransformed) {
         return after(this.#parse(passed), (value) => {
           this.body = transformCompletion(value as ChatCompletion, transforms, encode)
@@ -93,15 +99,16 @@ export class WholeReader implements BodyReader {
   }
 
   #translate(translator: Translator, body: unknown): ChatCompletion {
-    try {
+    return expectSound(() => {
       const { format, call, headers } = this.#plan
       const translated = translator.completion(body, headers)
       this.#settle(format.usage(translated), () => Buffer.from(JSON.stringify(body)).toString('latin1'))
       return format.normalise(translated, call) as ChatCompletion
-    } catch (cause) {
-      const known = cause instanceof GatewayError || cause instanceof UpstreamError
-      throw known ? cause : new GatewayError('upstream_invalid_response', { cause })
-    }
+    })
+  }
+
+  #normalise(reply: object): object {
+    return expectSound(() => this.#plan.format.normalise(reply, this.#plan.call))
   }
 
   /**
@@ -148,6 +155,16 @@ export class WholeReader implements BodyReader {
     return this.#plan.closeDelimited
       ? new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('BODY_CUT') })
       : new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('NO_COMPLETION') })
+  }
+}
+
+/** An exception of work that only reads the upstream's data means a bad reply. */
+function expectSound<Value>(work: () => Value): Value {
+  try {
+    return work()
+  } catch (cause) {
+    const known = cause instanceof GatewayError || cause instanceof UpstreamError
+    throw known ? cause : new GatewayError('upstream_invalid_response', { cause })
   }
 }
 

@@ -75,6 +75,8 @@ class MessageStream {
       case 'error':
         throw toUpstreamError(event.error)
       default:
+        // Types that are not known are to be ignored; what has none is no event.
+        if (typeof event.type !== 'string') throw new Error('not an event of the Messages API')
         return []
     }
   }

@@ -67,6 +67,7 @@ class ChatStream {
         this.#over = true
         return this.#finish(delta ?? {})
       default:
+        if (typeof type !== 'string') throw new Error('not an event of the Chat API')
         return []
     }
   }

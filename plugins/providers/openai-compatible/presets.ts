@@ -316,6 +316,7 @@ export const PRESETS = {
     quirks: [
       developerRole, // left to the model's template: github.com/ollama/ollama-python/issues/453
       maxTokens, // not a field of its request: github.com/ollama/ollama, openai/openai.go
+      toolCallParts, // 0.20: all calls have the index 0: github.com/ollama/ollama/issues/15457
     ],
     source: 'https://docs.ollama.com/api/openai-compatibility',
   },

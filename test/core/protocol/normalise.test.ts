@@ -75,7 +75,7 @@ describe('a translated stream', () => {
   it('numbers tool calls from 0 in the order in which they appear', () => {
     const parts = [
       calls({ index: 7, id: 'a', function: { name: 'f' } }),
-      calls({ index: 3, id: 'b' }),
+      calls({ index: 3, id: 'b', function: { name: 'g' } }),
       calls({ index: 7, function: { arguments: '{}' } }),
       calls({ index: 3, function: { arguments: '[]' } }),
       finish('tool_calls'),

@@ -44,7 +44,11 @@ describe('POST /v1/embeddings', () => {
       routes: {
         chain: [{ plugin: 'auth' }],
         namespaces: {
-          open: { provider: 'openai-compatible', config: { baseUrl: `${upstream.origin}/v1`, apiKey: '${env:KEY}' } },
+          open: {
+            provider: 'openai-compatible',
+            breaker: false,
+            config: { baseUrl: `${upstream.origin}/v1`, apiKey: '${env:KEY}' },
+          },
           own: { provider: './stranger.ts', config: { origin: upstream.origin } },
           claude: { provider: 'anthropic', config: { baseUrl: upstream.origin, apiKey: '${env:KEY}' } },
           acme: { models: { embed: { targets: [{ model: 'claude/claude-x' }], fallbacks: ['open/text-embedding-3-small'] } } },
@@ -66,6 +70,35 @@ describe('POST /v1/embeddings', () => {
     expect([request.path, request.headers.authorization]).to.deep.equal(['/v1/embeddings', 'Bearer up'])
     expect(request.json()).to.deep.equal({ model: 'text-embedding-3-small', input: 'Hello', encoding_format: 'base64' })
   })
+
+  for (const input of ['Hello', 'x'.repeat(2 << 20)]) {
+    const size = input.length > 100 ? ', of a large request' : ''
+
+    it(`returns the base64 that the client asked for if the upstream answers with numbers${size}`, async () => {
+      for (const numbers of [NUMBERS, Array.from({ length: 300_000 }, (_, index) => index / 4)]) {
+        upstream.reply(json(reply(numbers)))
+        const answer = await gateway.fetch('/v1/embeddings', { json: { model: 'open/e', input, encoding_format: 'base64' } })
+        const { data, usage } = (await answer.json()) as ReturnType<typeof reply>
+        expect(data[0]!.embedding).to.equal(Buffer.from(new Float32Array(numbers).buffer).toString('base64'))
+        expect(usage).to.deep.equal({ prompt_tokens: 5, total_tokens: 5 })
+      }
+    })
+  }
+
+  for (const [what, embedding, encoding_format] of [
+    ['base64 instead of numbers', BASE64, 'float'],
+    ['an object instead of base64', { 0: 1 }, 'base64'],
+    ['null instead of base64', null, 'base64'],
+    ['words among the numbers', [1, 'two'], 'base64'],
+    ['no vector', undefined, 'float'],
+  ] as const) {
+    it(`refuses an upstream that answers with ${what}`, async () => {
+      upstream.reply(json(reply(embedding)))
+      const answer = await gateway.fetch('/v1/embeddings', { json: { model: 'open/e', input: 'Hello', encoding_format } })
+      expect(answer.status).to.equal(502)
+      expect(((await answer.json()) as { error: { code: string } }).error.code).to.equal('upstream_invalid_response')
+    })
+  }
 
   it('returns the requested encoding even if the provider supports only one', async () => {
     const vectors = { vectors: [NUMBERS, [1, 2, 3]], count: 7 }

@@ -39,7 +39,7 @@ export const BAD_EVENTS: readonly {
   { name: 'an error of an unknown kind', event: errorEvent('new_error'), failure: ERROR },
   { name: 'an event that breaks off', event: `data: {"id":"${CANARY}","choices":[{"ind\n\n`, failure: INVALID },
   { name: 'an event that is not JSON', event: `data: ${CANARY}\n\n`, failure: INVALID },
-  { name: 'an event that is not an object', event: 'data: null\n\n', failure: INVALID },
+  { name: 'an event that is not an object', event: 'data: 7\n\n', failure: INVALID },
   { name: 'an event of 9 MB', event: `data: {"id":"${'x'.repeat(9 << 20)}"}\n\n`, failure: INVALID },
 ]
 

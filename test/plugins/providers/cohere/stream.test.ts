@@ -45,6 +45,13 @@ describe('cohere: a streamed reply', () => {
     expect({ finish, content, reasoning }).to.deep.equal({ finish: 'tool_calls', content: '', reasoning: 'I will look twice.' })
   })
 
+  for (const data of ['7', '{}', '{"type":null}']) {
+    it(`is refused for what is no event: ${data}`, async () => {
+      const failure = await failureOf([START, `data: ${data}\n\n`, content({ text: 'Hi' }), end()])
+      expect(failure.row).to.equal('upstream_invalid_response')
+    })
+  }
+
   it('has the arguments {} for a call without arguments', async () => {
     const { tools } = await hear(fixture('tools-without-arguments'))
     expect(tools.map(({ arguments: json }) => JSON.parse(json))).to.deep.equal([{}, {}, {}])

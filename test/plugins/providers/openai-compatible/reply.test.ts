@@ -73,6 +73,17 @@ describe('openai-compatible: documented replies, as the official SDK reads them'
 })
 
 describe('openai-compatible: a translated stream', () => {
+  it('has each of the calls that ollama sends with the same index', async () => {
+    const call = (id: string, json: string) => chunk({ tool_calls: [{ index: 0, id, function: { name: 'f', arguments: json } }] })
+    const { choices } = await readBySdk(
+      translate('ollama', [call('a', '{"x":1}'), call('b', '{"x":2}'), chunk({}, 'tool_calls')]),
+    )
+    expect(choices[0]!.message.tool_calls!.map(({ id, function: called }) => [id, called?.arguments])).to.deep.equal([
+      ['a', '{"x":1}'],
+      ['b', '{"x":2}'],
+    ])
+  })
+
   it('keeps unknown fields of chunks, choices and deltas', () => {
     const delta = { content: 'Hi', annotations: [{ type: 'url_citation' }], reasoning: 'hm' }
     const more = { service_tier: 'default', obfuscation: 'xx', citations: ['a'] }
@@ -86,8 +97,8 @@ describe('openai-compatible: a translated stream', () => {
     expect(out).not.to.have.property('usage')
   })
 
-  it('ignores the end marker and empty events', () => {
-    expect(translate('groq', ['[DONE]', '[DONE] ', '', ' '])).to.deep.equal([])
+  it('ignores null, the end marker and empty events', () => {
+    expect(translate('groq', ['null', '[DONE]', '[DONE] ', '', ' '])).to.deep.equal([])
   })
 
   it('has the usage inside the choice of moonshot', () => {
@@ -215,7 +226,7 @@ describe('openai-compatible: an error in a reply', () => {
     expect(refusalOf(() => translatorOf('groq').completion({ error: { code: '400' } }))).to.include({ status: 400 })
   })
 
-  const malformed = ['{', '[]', '1', 'null', '{"choices":{}}', '{"choices":[1]}', '<html>']
+  const malformed = ['{', '[]', '1', '{"choices":{}}', '{"choices":[1]}', '<html>']
   for (const data of malformed) {
     it(`is thrown for the chunk ${data}`, () => {
       expect(() => translate('groq', [data])).to.throw(Error)
@@ -310,7 +321,7 @@ describe('openai-compatible: vendors without quirks', () => {
   for (const config of [
     { preset: 'openai' },
     { preset: 'openrouter' },
-    { preset: 'ollama' },
+    { preset: 'vllm' },
     { baseUrl: 'http://127.0.0.1:9/v1' },
   ]) {
     it(`are relayed byte for byte: ${Object.values(config)[0]}`, () => {
