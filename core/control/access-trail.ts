@@ -14,7 +14,7 @@ const MOST_SOURCES = 1000
 
 /** A request of the management API, as its line of the audit trail names it. */
 export interface Request {
-  readonly operation: Pick<Operation, 'method' | 'path' | 'records'>
+  readonly operation: Pick<Operation, 'method' | 'path'>
   readonly params: Readonly<Record<string, string>>
   readonly address: string
   /** Whether it had an authorization header. */
@@ -51,24 +51,30 @@ export class AccessTrail {
       object: objectOf(request),
       changes: { refused: [null, row] },
     }
-    try {
-      await this.#write({ author: caller ?? { address: request.address }, entry, ms: REFUSALS_MS })
-    } catch (err) {
-      this.#services.log.error(
-        { err, action: entry.action, address: request.address },
-        'a refused attempt is not in the audit trail',
-      )
-    }
+    await this.#writeOrLog({ author: caller ?? { address: request.address }, entry, ms: REFUSALS_MS })
   }
 
-  /** Records an export, and what an admin reads, before it is answered. Throws what the database threw: what is not recorded is not given. */
-  async given(caller: Caller, query: unknown, request: Request): Promise<void> {
-    const { records } = request.operation
-    if (records === undefined || (records === 'data.read' && caller.role !== 'admin')) return
+  /** Records an export before it begins. Throws what the database threw: what is not recorded is not given. */
+  async exported(caller: Caller, query: unknown, request: Request): Promise<void> {
     const filter = Object.entries(query as object).map(([name, value]) => [name, [null, value]] as const)
-    const changes = records === 'data.export' ? Object.fromEntries(filter) : {}
-    const ms = records === 'data.export' ? REFUSALS_MS : READS_MS
-    await this.#write({ author: caller, entry: { action: records, object: objectOf(request), changes }, ms })
+    const entry: AuditEntry = { action: 'data.export', object: objectOf(request), changes: Object.fromEntries(filter) }
+    await this.#write({ author: caller, entry, ms: REFUSALS_MS })
+  }
+
+  /** Records what an admin reads. A page does not wait for its line: a database that is locked must not close the console. */
+  read(caller: Caller, request: Request): void {
+    if (caller.role !== 'admin') return
+    const entry: AuditEntry = { action: 'data.read', object: objectOf(request), changes: {} }
+    void this.#writeOrLog({ author: caller, entry, ms: READS_MS })
+  }
+
+  async #writeOrLog(line: Line): Promise<void> {
+    try {
+      await this.#write(line)
+    } catch (err) {
+      const { author, entry } = line
+      this.#services.log.error({ err, action: entry.action, address: author.address }, 'an access is not in the audit trail')
+    }
   }
 
   async #write(line: Line): Promise<void> {

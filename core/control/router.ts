@@ -101,7 +101,8 @@ function operationHandler(operation: Operation, services: ManagementServices, { 
       signal: ctx.state.signal,
     }
     if (operation.streams !== undefined) ctx.res.once('close', streams.open(caller?.id ?? request.address))
-    if (caller !== undefined) await trail.given(caller, query, request)
+    if (caller !== undefined && operation.records === 'data.export') await trail.exported(caller, query, request)
+    if (caller !== undefined && operation.records === 'data.read') trail.read(caller, request)
     const result = await operation.handle(context as never, services)
     sendResult(ctx, operation, result, {
       isStillAuthenticated: async () => caller === undefined || isStillAuthenticated(ctx, services, caller),

@@ -55,7 +55,7 @@ onSqlite('a gateway whose database file', (create) => {
       })
       for (let i = 0; i < CALLS; i++) await call()
       await call(unused)
-      for (const page of ['/keys', '/requests', '/session']) expect((await program.get(page)).status).to.equal(200)
+      for (const page of ['/keys', '/requests', '/session']) expect((await program.get(page)).status, page).to.equal(200)
       expect(isAnswered).to.equal(false)
       other.exec('rollback')
       expect((await creating).status).to.equal(201)

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { onEachDatabase } from '../../support/databases.ts'
+import { until } from '../../support/poll.ts'
 import { type Fixture, startFixture } from './fixture.ts'
 
 onEachDatabase('the audit trail', (database) => {
@@ -66,6 +67,8 @@ onEachDatabase('the audit trail', (database) => {
   it('has what admins read of others, once an hour, and not what members read of their own', async () => {
     for (let call = 0; call < 3; call++) expect((await fixture.program.get('/requests')).status).to.equal(200)
     expect((await fixture.member.get('/requests')).status).to.equal(200)
+    // The replies do not wait for it.
+    await until(async () => (await linesOf('data.read')).length > 0)
     const lines = await linesOf('data.read')
     expect(lines).to.have.length(1)
     expect(lines[0]).to.deep.include({ object: { type: 'api', id: null, name: 'GET /requests' } })
