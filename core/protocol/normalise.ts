@@ -165,8 +165,8 @@ class ChoiceState {
     if (known === undefined) this.tools.push(call)
     this.#latest = call
     if (part.index != null) this.#byIndex.set(part.index, call)
-    if (part.id) {
-      call.id ||= part.id
+    if (part.id && call.id === '') {
+      call.id = part.id
       this.#byId.set(part.id, call)
     }
     if (!call.isFunction) {
@@ -191,13 +191,13 @@ class ChoiceState {
     return [{ ...waiting, ...rest, ...id, index: call.index, type: 'function', function: { ...called, arguments: text } }]
   }
 
-  /** Undefined for a new call: one without an index or with another id than that of the call at its index. */
-  #find({ index, id }: ToolCallDelta): StreamedCall | undefined {
-    const at = index == null ? undefined : this.#byIndex.get(index)
+  /** Undefined for a new call: at a new index or id, or with another id and a name at the index of a call. */
+  #find({ index, id, function: called }: ToolCallDelta): StreamedCall | undefined {
     if (index == null) return id ? this.#byId.get(id) : this.#latest
+    const at = this.#byIndex.get(index)
     if (at === undefined || !id || at.id === '' || at.id === id) return at
-    const named = this.#byId.get(id)
-    return named?.id === id ? named : undefined
+    // vLLM 0.6 gives each part of a call an id of its own, and only the first part a name: `DeltaToolCall` of its entrypoints/openai/protocol.py.
+    return this.#byId.get(id) ?? (called?.name ? undefined : at)
   }
 }
 

@@ -152,6 +152,11 @@ const STREAMED: readonly Odd[] = [
     deltas: [part({ function: { name: 'look', arguments: '{"a"' } }), part({ id: '', function: { name: '', arguments: ':1}' } })],
     heard: LOOKED,
   },
+  {
+    name: 'a new id in each part of a call',
+    deltas: [part({ function: { name: 'look', arguments: '{"a"' } }), part({ id: 'call_2', function: { arguments: ':1}' } })],
+    heard: LOOKED,
+  },
   { name: 'a call whose name never comes', deltas: [part({ function: { arguments: '{"a":1}' } })] },
 ]
 

@@ -68,7 +68,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: 'mixes-tool-calls',
     file: 'reply.ts',
-    change: ['const index = calls++', 'const index = 0'],
+    change: ['yield chunk.toolArguments(index,', 'yield chunk.toolArguments(0,'],
     failingCase: 'parallel tool calls, streamed',
   },
   {
