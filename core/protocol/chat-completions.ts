@@ -189,7 +189,7 @@ class ChatStreamReader implements EventReader {
     const choices = choicesOf(chunk)
     if (choices === undefined) return 'malformed'
     for (const choice of choices) {
-      this.refusal ??= choiceError(choice)
+      if (choice.error != null || choice.finish_reason === 'error') this.refusal ??= choiceError(choice)
       if (choice.finish_reason == null) continue
       if (this.#finished.size === 0) this.#envelope = chunk
       this.#finished.add(choice.index ?? 0)

@@ -17,6 +17,7 @@ describe('The listeners of a process', () => {
     const services = {
       settlement: { settle: () => undefined, refused: () => undefined },
       metrics: new Metrics(),
+      shed: { add: () => undefined },
       open: new LinkedList(),
       lifecycle: { draining: false },
       writeStall: 60_000,

@@ -5,7 +5,9 @@ import { rawConnection } from '../../support/raw-connection.ts'
 export const CONTENT = { prompt: 'The prompt of canary 4711, which is secret', answer: 'The answer of canary 4711, which is too' }
 
 /** The keys of clients, good and bad ones. */
-export type ClientKeys = Readonly<Record<'live' | 'test' | 'few' | 'short' | 'revoked' | 'expired' | 'unknown', string>>
+export type ClientKeys = Readonly<
+  Record<'live' | 'test' | 'few' | 'short' | 'revoked' | 'expired' | 'disabled' | 'unknown', string>
+>
 
 /** What of a call may differ from a good one. */
 export interface Asked {

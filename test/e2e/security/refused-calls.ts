@@ -9,9 +9,11 @@ const ordered = (model: string, order: string): Asked => ({
 export function refusedCalls(keys: ClientKeys, metricsToken: string): readonly Asked[] {
   const { live } = keys
   return [
-    ...['', keys.revoked, keys.expired, keys.unknown, `${live}x`, `"${live}"`, live.slice(1), metricsToken].map((key) => ({
-      key,
-    })),
+    ...['', keys.revoked, keys.expired, keys.disabled, keys.unknown, `${live}x`, `"${live}"`, live.slice(1), metricsToken].map(
+      (key) => ({
+        key,
+      }),
+    ),
     ...headersThatFail(live, keys.unknown).map((line) => ({ lines: [line] })),
     { requestLine: 'GET /v1/responses HTTP/1.1', lines: ['Upgrade: websocket', `Sec-WebSocket-Protocol: ${live}`], body: '' },
     { lines: [`Content-Length: ${64 << 20}`], body: '' },

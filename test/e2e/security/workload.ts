@@ -120,6 +120,8 @@ async function makeKeys({ store, liveKey, testKey, key }: TestGateway): Promise<
   await revokeKey(store, revoked.key.id)
   const expired = await createKey(store, { name: 'expired', kind: 'live' })
   await store.db.updateTable('keys').set({ expires_at: 1 }).where('id', '=', expired.key.id).execute()
+  const disabled = await createKey(store, { name: 'disabled', kind: 'live' })
+  await store.db.updateTable('keys').set({ disabled_at: 1 }).where('id', '=', disabled.key.id).execute()
   return {
     live: liveKey,
     test: testKey,
@@ -127,6 +129,7 @@ async function makeKeys({ store, liveKey, testKey, key }: TestGateway): Promise<
     short: await key({ rateClass: 'short' }),
     revoked: revoked.secret,
     expired: expired.secret,
+    disabled: disabled.secret,
     unknown: createSecret('live'),
   }
 }
