@@ -3,7 +3,7 @@ import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, Media, ModelId } from '../sdk/api.ts'
 import type { FoundAddress } from './addresses.ts'
-import { type GuardedMember, guardedAmong, guardedIn } from './guarded-members.ts'
+import { type GuardedMember, guardedAmong, guardedIn, soughtAt } from './guarded-members.ts'
 import {
   type Edit,
   replaceValues,
@@ -17,7 +17,6 @@ import {
 import { keptTokensIn } from './kept-references.ts'
 import { checkKeys } from './keys.ts'
 import { mediaIn } from './media.ts'
-import { soughtAt } from './sought.ts'
 import type { RequestCheck } from './validation.ts'
 
 /** Counts the memory that a call takes. */

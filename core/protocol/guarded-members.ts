@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import type { EndpointName } from '../sdk/api.ts'
-import { endOfValue, type Member, type NestedMember, type ScannedObject, scanObject, WantedKeys } from './json.ts'
+import { fetchedMembers } from './addresses.ts'
+import { endOfValue, type Member, type NestedMember, type ScannedObject, type Sought, scanObject, WantedKeys } from './json.ts'
 import { checkKeys, folded, misspelled } from './keys.ts'
 import { type EndpointMembers, type Guarded, MEMBERS } from './members.ts'
 
@@ -18,11 +19,21 @@ export interface GuardedMember {
   beside(key: string): unknown
 }
 
-/** The members to look for below the top level of an endpoint's requests. */
-export const wantedKeys = (endpoint: EndpointName): WantedKeys | undefined => rulesOf(endpoint)?.wanted
+const SOUGHT = new Map<EndpointName, Sought>()
+
+/** What the scan of an endpoint's requests finds below the top level: guarded members, and addresses that an upstream may fetch. */
+export function soughtAt(endpoint: EndpointName): Sought {
+  let sought = SOUGHT.get(endpoint)
+  if (sought === undefined) {
+    sought = { keys: rulesOf(endpoint)?.wanted, fetched: fetchedMembers(endpoint) }
+    SOUGHT.set(endpoint, sought)
+  }
+  return sought
+}
 
 /** The guarded members of a request that are not null. Throws `GatewayError` (400) for a name that some servers take for one of them. */
-export function guardedIn(bytes: Buffer, { members, nested }: ScannedObject, endpoint: EndpointName): readonly GuardedMember[] {
+export function guardedIn(bytes: Buffer, scanned: ScannedObject, endpoint: EndpointName): readonly GuardedMember[] {
+  const { members, nested } = scanned
   const rules = rulesOf(endpoint)
   const found: JsonMember[] = []
   const add = (kind: Guarded | undefined, path: NestedMember['path'], start = -1, object?: number): void => {
@@ -39,7 +50,14 @@ export function guardedIn(bytes: Buffer, { members, nested }: ScannedObject, end
     if (bytes[start] === OPEN_OBJECT) add(rules!.byId(key), [...path, 'id'], memberOf(bytes, start, 'id'))
     else add(rules!.below(key), path, start, object)
   }
-  return found
+  return withoutAddresses(found, scanned)
+}
+
+/** Google takes the address of a file as its id. What may be fetched is checked elsewhere, and nothing that the upstream keeps is meant. */
+function withoutAddresses(found: readonly JsonMember[], scanned: ScannedObject): readonly JsonMember[] {
+  if (!found.some(({ kind }) => kind === 'kept')) return found
+  const fetched = new Set(scanned.addresses.map(({ path }) => path))
+  return found.filter(({ kind, param }) => kind !== 'kept' || !fetched.has(param))
 }
 
 /** The same of a request without members below the top level, such as a form. */

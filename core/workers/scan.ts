@@ -1,6 +1,6 @@
+import { soughtAt } from '../protocol/guarded-members.ts'
 import { ScanError, type ScanErrorCode, type ScannedObject, scanObject } from '../protocol/json.ts'
 import { mediaIn } from '../protocol/media.ts'
-import { soughtAt } from '../protocol/sought.ts'
 import { parseWithin } from '../protocol/upstream-json.ts'
 import type { EndpointName } from '../sdk/api.ts'
 import { moved } from './moved.ts'

@@ -158,6 +158,6 @@ describe('gemini: pictures', () => {
     const stored = { ...ASKED, images: [{ file_id: 'file-1' }] }
     const got = await gateway.fetch('/v1/images/edits', { json: stored })
     const { error } = (await got.json()) as { error: object }
-    expect(error).to.include({ code: 'unsupported_parameter', param: 'images[0]' })
+    expect(error).to.include({ code: 'unsupported_parameter', param: 'images[0].file_id' })
   })
 })
