@@ -1,7 +1,7 @@
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallForms } from '../protocol/call-forms.ts'
-import type { Call, RouteTrace } from '../sdk/api.ts'
+import { type Call, type RouteTrace, UpstreamError } from '../sdk/api.ts'
 import type { Credential } from './credentials.ts'
 import { type LimitReached, limitError } from './limit-share.ts'
 import { type Operation, parameterSupport, tableFor } from './operation.ts'
@@ -193,7 +193,10 @@ export class AttemptPlanner {
     if (this.#over) return
     if (stale && !last.fresh) this.#repeat = { ...last, fresh: true, pauseMs: 0 }
     else if (isRenewable(last, error)) this.#repeat = { ...last, credentialRefused: true, isRepeat: true, pauseMs: 0 }
-    else this.#applyPolicy(policyFor(error), last)
+    else {
+      this.#repeat = this.#inAnotherWay(last, error)
+      if (this.#repeat === undefined) this.#applyPolicy(policyFor(error), last)
+    }
   }
 
   /** The breaker of the last planned target opened while the call waited for a place. */
@@ -231,6 +234,16 @@ export class AttemptPlanner {
     this.#ambiguous ||= isAmbiguous
     if (again !== undefined && last.candidate !== this.#inVain)
       this.#again.push({ candidate: last.candidate, cooldownMs: cooldownMs ?? 0 })
+  }
+
+  /** The same attempt, if its provider has learned from the refusal of a chat completion to make it in another way. */
+  #inAnotherWay(last: PlannedAttempt, { cause }: GatewayError): PlannedAttempt | undefined {
+    const { candidate, credential, call, operation } = last
+    const { provider } = credential ?? candidate.target
+    if (operation !== provider || provider.chatBy === undefined || !(cause instanceof UpstreamError)) return undefined
+    if (provider.chatBy(call, candidate.target.served.model, cause.refusal) === undefined) return undefined
+    const serving = this.#fit(candidate, credential)
+    return serving && { ...last, ...serving, isRepeat: true, fresh: false, pauseMs: 0 }
   }
 
   /** The same attempt with a credential that is ready and that the call has not tried. */

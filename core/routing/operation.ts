@@ -16,6 +16,10 @@ import type {
 /** How a provider serves the calls of one endpoint. */
 export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error'>
 
+/** How a provider serves a chat completion. `model`: its upstream name. */
+export const chatOperation = (provider: Provider, call: Call, model: string): Operation =>
+  provider.chatBy?.(call, model) ?? provider
+
 /** How one provider serves each endpoint. Made once for each provider: several may share an `EndpointOperation`. */
 export class Operations {
   readonly #provider: Provider

@@ -9,7 +9,7 @@ import { keptIds } from '../protocol/kept-references.ts'
 import { type Call, type CapName, capOf, type Provider, takesCap } from '../sdk/api.ts'
 import type { Credential } from './credentials.ts'
 import { checkGuarded, type Reach } from './guard.ts'
-import { droppedParameters, type Operation, parametersOf, tableFor, withDefaults } from './operation.ts'
+import { chatOperation, droppedParameters, type Operation, parametersOf, tableFor, withDefaults } from './operation.ts'
 import { type Candidate, candidatesOf, type Route, type Target } from './route.ts'
 
 /** How a candidate serves a call. */
@@ -68,8 +68,11 @@ export function servingOf(
   const own = operations.of(call.endpoint, model) ?? standIn
   const guard = (own: Call): void => checkGuarded(own, { target, keeper: keeperOf(target, account, credential), mayCall })
   if (forms === undefined) {
-    if (own !== undefined) guard(call)
-    return own && { operation: own, call: defaults ? withDefaults(call, defaults) : call, dropped: NONE, forms: undefined, cap }
+    if (own === undefined) return undefined
+    guard(call)
+    const filled = defaults ? withDefaults(call, defaults) : call
+    const operation = own === provider ? chatOperation(provider, filled, model) : own
+    return { operation, call: filled, dropped: NONE, forms: undefined, cap }
   }
   const native = own && forms.native
   const missing = missingIn(call, defaults)
@@ -85,7 +88,7 @@ export function servingOf(
   const chat = forms.chatFor(profileOf(tableFor(provider, model), own !== undefined))
   const filled = withMembers(chat.call, missing)
   if (standIn !== undefined) return { operation: standIn, call: filled, dropped: NONE, forms: undefined }
-  return { operation: provider, call: filled, dropped: chat.dropped, forms, cap }
+  return { operation: chatOperation(provider, filled, model), call: filled, dropped: chat.dropped, forms, cap }
 }
 
 /** The cap that a budget adds to a call; undefined if the call, or its route, has one. */

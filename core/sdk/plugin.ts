@@ -160,6 +160,16 @@ export interface Provider {
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /** Absent: the upstream speaks OpenAI's protocol, and its events reach the client unchanged. */
   translator?(call: Call, attempt: Attempt): Translator
+  /**
+   * How it serves a chat completion that its usual way cannot, by another API of its upstream: with a table, a request and a translator of their
+   * own. Undefined: in the usual way. `refused`: how the upstream has just refused the call in the usual way; if the other way may serve it, the
+   * attempt is made again, and this function, which has learned from it, is asked once more.
+   */
+  chatBy?(
+    call: Call,
+    model: string,
+    refused?: UpstreamRefusal,
+  ): Pick<Provider, 'parameters' | 'request' | 'translator' | 'error'> | undefined
   /** The other endpoints that its upstream serves. Absent: chat completions only. */
   readonly endpoints?: Readonly<Partial<Record<Exclude<EndpointName, 'chat.completions' | 'models'>, EndpointOperation>>>
   /** Reads a reply with a status of 300 or more. Absent: it is read as OpenAI's error body. */

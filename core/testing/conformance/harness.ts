@@ -1,6 +1,7 @@
 import type OpenAI from 'openai'
+import { chatOperation } from '../../routing/operation.ts'
 import type { Provider } from '../../sdk/api.ts'
-import { createProvider } from '../gateway/doubles.ts'
+import { createProvider, testCall } from '../gateway/doubles.ts'
 import { replaceSecrets, startPluginGateway } from '../gateway/plugin-gateway.ts'
 import { TestAuth } from '../gateway/test-auth.ts'
 import { json } from '../upstream/replies.ts'
@@ -32,7 +33,7 @@ export interface Suite {
 
 /** The provider under test in a real gateway, between the official SDK and a scripted upstream. */
 export interface Harness {
-  /** A second instance of the provider, which serves no call. */
+  /** A second instance of the provider, which serves no call, with the way in which it serves chat completions. */
   readonly provider: Provider
   readonly upstream: ScriptedUpstream
   /** The upstream requests so far, without those for tokens and for the list of models. */
@@ -61,7 +62,7 @@ export async function startHarness(subject: ProviderUnderTest): Promise<Harness>
 
 async function startBefore(
   upstream: ScriptedUpstream,
-  { plugin: own, config, discovery, besides }: ProviderUnderTest,
+  { plugin: own, config, model, discovery, besides }: ProviderUnderTest,
 ): Promise<Harness> {
   const plugin = redirect(own, upstream.origin)
   const configured = config(upstream)
@@ -80,7 +81,9 @@ async function startBefore(
     chain: [{ plugin: new TestAuth(LINK_HEADER).plugin }],
     namespaces: { [NAMESPACE]: { plugin, config: configured } },
   })
-  const provider = await createProvider(plugin, configured)
+  const made = await createProvider(plugin, configured)
+  const chat = chatOperation(made, testCall(), model)
+  const provider = chat === made ? made : { ...made, ...chat }
   return {
     provider,
     upstream,

@@ -13,6 +13,7 @@ import {
   Type,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
+import { apiOption, chatByResponses } from '../openai-compatible/by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints } from '../openai-compatible/endpoints.ts'
 import { refuseMembers, splicedBody } from '../openai-compatible/index.ts'
 import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
@@ -41,6 +42,7 @@ const schema = Type.Object(
         description: 'The version of the API of deployments, 2024-10-21 or later. Absent: /openai/v1, which has none.',
       }),
     ),
+    api: apiOption,
     ...memberOptions(STORES),
   },
   { additionalProperties: false },
@@ -49,7 +51,7 @@ const schema = Type.Object(
 /** Azure OpenAI: models are the deployments of a resource. It receives the client's own bytes: docs/providers/azure-openai.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'azure-openai', schema, create })
 
-function create({ baseUrl, apiKey, apiVersion, ...members }: Static<typeof schema>, host: Host): Provider {
+function create({ baseUrl, apiKey, apiVersion, api, ...members }: Static<typeof schema>, host: Host): Provider {
   const address = addressOf(baseUrl, apiVersion)
   const refused = refusedMembers(STORES, members)
   const credentials = apiKey ? keyCredentials(apiKey) : new EntraCredentials(address.scope)
@@ -77,6 +79,12 @@ function create({ baseUrl, apiKey, apiVersion, ...members }: Static<typeof schem
     request: async (call, attempt) => ({
       ...(await toHead('/chat/completions', call, attempt)),
       body: splicedBody(call, attempt),
+    }),
+    chatBy: chatByResponses({
+      api,
+      host,
+      error: toRefusal,
+      post: async (call, attempt, body) => ({ ...(await toHead(ENDPOINT_PATHS.responses, call, attempt)), body }),
     }),
     endpoints: forEndpoints(ENDPOINTS, verbatim),
     translator: createAzureTranslator,

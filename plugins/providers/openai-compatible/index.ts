@@ -17,6 +17,7 @@ import {
   type UpstreamHeaders,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
+import { apiOption, chatByResponses } from './by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
 import { CHOOSING, memberOptions, type RefusedMembers, refusedMembers, refuseMember } from './members.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
@@ -57,6 +58,7 @@ const schema = Type.Object(
           "Whether the upstream has OpenAI's Responses API. If not, it gets such calls as chat completions. Absent: as the preset says; without a preset, it has not.",
       }),
     ),
+    api: apiOption,
     headers: Type.Optional(
       Type.Unsafe<Readonly<Record<string, string | Secret>>>({
         type: 'object',
@@ -79,7 +81,7 @@ export default defineProvider({
   name: 'openai-compatible',
   schema,
 
-  create({ preset: name, baseUrl, quirks: own = [], apiKey, responses, headers = {}, ...members }, host) {
+  create({ preset: name, baseUrl, quirks: own = [], apiKey, responses, api, headers = {}, ...members }, host) {
     const preset: Preset | undefined = name && PRESETS[name]
     const address = baseUrl ?? preset?.baseUrl
     if (address === undefined)
@@ -121,6 +123,9 @@ export default defineProvider({
         (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
         verbatim,
       ),
+      ...(hasResponses && {
+        chatBy: chatByResponses({ api, host, error, post: (call, _attempt, body) => post(ENDPOINT_PATHS.responses, call, body) }),
+      }),
       ...(needsTranslator(quirks) && { translator: () => createTranslator(quirks) }),
       ...(error && { error }),
       models: async (signal) => readModels(await host.getJson(`${origin}${base}/models`, { headers: credentials, signal })),

@@ -218,6 +218,15 @@ const openai: LoopUpstream = {
   },
 }
 
+/** A model that takes tools by its Responses API only. */
+const openaiByResponses: LoopUpstream = {
+  ...openai,
+  name: 'openai by responses',
+  model: 'gpt-6-astra',
+  stateless: [],
+  reply: response,
+}
+
 const open: LoopUpstream = {
   name: 'an upstream with reasoning_content',
   model: 'deepseek-reasoner',
@@ -227,4 +236,4 @@ const open: LoopUpstream = {
 }
 
 /** One of each kind of state. */
-export const LOOP_UPSTREAMS: readonly LoopUpstream[] = [anthropic, google, bedrock, openai, open]
+export const LOOP_UPSTREAMS: readonly LoopUpstream[] = [anthropic, google, bedrock, openai, openaiByResponses, open]

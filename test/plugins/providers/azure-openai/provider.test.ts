@@ -53,6 +53,37 @@ describe('azure-openai: the address of a call', () => {
   })
 })
 
+describe('azure-openai: a chat completion by the Responses API', () => {
+  const ask = (deployment: string, body: object = {}) => {
+    const call = testCall({ model: `azure/${deployment}`, ...body })
+    return { call, attempt: testAttempt(call) }
+  }
+
+  for (const [config, address] of [
+    [{}, `${RESOURCE}/v1/responses`],
+    [VERSIONED, `${RESOURCE}/responses?api-version=2024-10-21`],
+  ] as const) {
+    it(`has the address ${address}`, async () => {
+      const { call, attempt } = ask('gpt-5-in-sweden')
+      const operation = (await azure({ ...config, api: 'responses' })).chatBy!(call, attempt.model)!
+      const { origin, path, body } = (await operation.request(call, attempt)) as UpstreamRequest
+      expect(origin + path).to.equal(address)
+      expect(JSON.parse(String(body))).to.deep.include({ model: 'gpt-5-in-sweden', store: false })
+    })
+  }
+
+  it('is made of calls that the deployment has refused otherwise', async () => {
+    const { chatBy } = await azure()
+    const { call, attempt } = ask('mine', { tools: [{ type: 'function', function: { name: 'look' } }] })
+    expect(chatBy!(call, attempt.model)).to.equal(undefined)
+    expect(chatBy!(call, attempt.model, { status: 400, message: 'Unsupported value.' })).to.equal(undefined)
+    const refused = { status: 400, message: 'To use function tools, use /v1/responses.' }
+    expect(chatBy!(call, attempt.model, refused)).not.to.equal(undefined)
+    expect(chatBy!(call, attempt.model)).not.to.equal(undefined)
+    expect(chatBy!(ask('other').call, 'other')).to.equal(undefined)
+  })
+})
+
 describe('azure-openai: other endpoints', () => {
   for (const [endpoint, config, address] of [
     ['embeddings', {}, `${RESOURCE}/v1/embeddings`],

@@ -1,0 +1,219 @@
+import {
+  chunk,
+  isRecord,
+  KeptText,
+  type ToolCallDelta,
+  type TranslatedChunk,
+  type Translator,
+  textOf,
+  UpstreamError,
+  type UpstreamEvent,
+} from 'unified-model-gateway/plugin'
+import { toReasoningItem, toReasoningState } from './reasoning.ts'
+import {
+  callIdOf,
+  expectResponse,
+  expectText,
+  failureOf,
+  finishOf,
+  itemsOf,
+  listOf,
+  toAnnotation,
+  toCompletion,
+  toLogprob,
+  toUsage,
+} from './reply.ts'
+import type { Members, ReasoningItem } from './wire.ts'
+
+/** Translates the reply to `POST /responses`, whole or streamed. `model`: as the upstream was asked. */
+export function createResponsesTranslator(model: string): Translator {
+  return Object.assign(new ResponseStream(model), { completion: (body: unknown) => toCompletion(body, model) })
+}
+
+/** An item that has begun. `sent`: the length of what the client has of it. */
+interface OpenItem {
+  readonly type: unknown
+  /** The number of a tool call. */
+  readonly call: number
+  sent: number
+}
+
+/**
+ * Translates the events of a streamed response: per item `output_item.added`, its deltas and `output_item.done`, and at the end one of
+ * `completed`, `incomplete` and `failed` (openai-node 7.57, `ResponseStreamEvent`). The event that ends an item repeats all of it: what the deltas
+ * did not say, because they are of a kind that is not known, is sent then.
+ */
+class ResponseStream {
+  readonly #model: string
+  readonly #items = new Map<unknown, OpenItem>()
+  readonly #kept = new KeptText()
+  /** The reasoning since the last tool call. */
+  #reasoning: ReasoningItem[] = []
+  #calls = 0
+  #ended = 0
+  #over = false
+
+  constructor(model: string) {
+    this.#model = model
+  }
+
+  /** Whether the last event has arrived. */
+  get over(): boolean {
+    return this.#over
+  }
+
+  /** Throws `UpstreamError` for an error, `Error` for an event that is not of the Responses API. */
+  *event({ data }: UpstreamEvent): Iterable<TranslatedChunk> {
+    if (this.#over || data.trim() === '' || data === '[DONE]') return
+    const event: unknown = JSON.parse(data)
+    if (!isRecord(event)) throw new Error('not an event of the Responses API')
+    switch (event.type) {
+      case 'response.created': {
+        const { id } = expectResponse(event.response)
+        if (typeof id === 'string') yield { id, choices: [] }
+        break
+      }
+      case 'response.output_item.added':
+        yield* this.#begin(event.output_index, expectItem(event.item))
+        break
+      case 'response.output_item.done':
+        yield* this.#end(event.output_index, expectItem(event.item))
+        break
+      case 'response.output_text.delta':
+        yield* this.#say(event, chunk.content)
+        break
+      case 'response.refusal.delta':
+        yield* this.#say(event, chunk.refusal)
+        break
+      case 'response.output_text.annotation.added':
+        yield* annotated(listOf([event.annotation]))
+        break
+      case 'response.reasoning_text.delta':
+      case 'response.reasoning_summary_text.delta':
+        yield* this.#say(event, chunk.reasoning)
+        break
+      case 'response.reasoning_summary_part.added':
+        if (event.summary_index !== 0) yield chunk.reasoning('\n\n')
+        break
+      case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
+        yield* this.#continueCall(this.#itemOf(event), expectText(event.delta, 'a delta'))
+        break
+      case 'response.completed':
+      case 'response.incomplete':
+        yield* this.#finish(expectResponse(event.response))
+        break
+      case 'response.failed':
+        yield* counted(event.response)
+        throw new UpstreamError(failureOf(isRecord(event.response) ? event.response : {}))
+      case 'error':
+        throw new UpstreamError(failureOf(event))
+      default:
+        expectText(event.type, 'a type of an event')
+    }
+  }
+
+  /** Throws if the last event has not arrived. */
+  end(): readonly TranslatedChunk[] {
+    if (!this.#over) throw new Error('The stream ended before response.completed.')
+    return []
+  }
+
+  #itemOf({ output_index: index }: Members): OpenItem {
+    const item = this.#items.get(index)
+    if (item === undefined) throw new Error('a part of an item that has not begun')
+    return item
+  }
+
+  *#begin(index: unknown, item: Members): Iterable<TranslatedChunk> {
+    const open: OpenItem = { type: item.type, call: this.#calls, sent: 0 }
+    this.#items.set(index, open)
+    if (!isCall(item)) return
+    this.#calls++
+    const state = toReasoningState(this.#model, this.#reasoning)
+    this.#reasoning = []
+    const name = expectText(item.name, 'a name of a tool')
+    const head = { index: open.call, id: callIdOf(item), ...state }
+    yield item.type === 'function_call'
+      ? chunk.toolCall({ ...head, name })
+      : callPart({ ...head, type: 'custom', custom: { name, input: '' } })
+  }
+
+  *#say(event: Members, toChunk: (text: string) => TranslatedChunk): Iterable<TranslatedChunk> {
+    const item = this.#itemOf(event)
+    const text = expectText(event.delta, 'a delta')
+    item.sent += text.length
+    const logprobs = listOf(event.logprobs)
+    if (logprobs.length > 0) {
+      const content = logprobs.map(toLogprob)
+      yield { choices: [{ index: 0, delta: { content: text }, logprobs: { content, refusal: null } }] }
+    } else yield* chunk.fromText(toChunk, text)
+  }
+
+  *#continueCall(item: OpenItem, text: string): Iterable<TranslatedChunk> {
+    item.sent += text.length
+    if (text === '') return
+    yield item.type === 'custom_tool_call'
+      ? callPart({ index: item.call, custom: { input: text } })
+      : chunk.toolArguments(item.call, text)
+  }
+
+  *#end(index: unknown, item: Members): Iterable<TranslatedChunk> {
+    if (!this.#items.has(index)) yield* this.#begin(index, item)
+    this.#ended++
+    const open = this.#items.get(index)!
+    if (item.type === 'message') yield* this.#rest(open, listOf(item.content))
+    if (item.type === 'function_call') yield* this.#continueCall(open, restOf(open, textOf(item.arguments)))
+    if (item.type === 'custom_tool_call') yield* this.#continueCall(open, restOf(open, textOf(item.input)))
+    if (item.type !== 'reasoning') return
+    for (const reasoning of toReasoningItem(item)) {
+      this.#kept.add(JSON.stringify(reasoning))
+      this.#reasoning.push(reasoning)
+    }
+  }
+
+  /** The parts of a message that its deltas did not say. */
+  *#rest(open: OpenItem, parts: readonly Members[]): Iterable<TranslatedChunk> {
+    const said = parts.map((part) => (part.type === 'refusal' ? textOf(part.refusal) : textOf(part.text)))
+    const rest = restOf(open, said.join(''))
+    if (rest === '') return
+    open.sent += rest.length
+    yield parts.at(-1)!.type === 'refusal' ? chunk.refusal(rest) : chunk.content(rest)
+  }
+
+  *#finish(response: Members): Iterable<TranslatedChunk> {
+    const items = itemsOf(response)
+    for (const [index, item] of items.entries()) {
+      if (index >= this.#ended) yield* this.#end(index, item)
+    }
+    this.#over = true
+    yield* counted(response)
+    yield chunk.finish(finishOf(response, this.#calls > 0))
+  }
+}
+
+function expectItem(item: unknown): Members {
+  if (!isRecord(item)) throw new Error('not an item of a response')
+  expectText(item.type, 'a type of an item')
+  return item
+}
+
+const isCall = ({ type }: Members): boolean => type === 'function_call' || type === 'custom_tool_call'
+
+/** What the client lacks of an item. Throws an Error if the deltas have said more than the item has. */
+function restOf({ sent }: OpenItem, whole: string): string {
+  if (sent > whole.length) throw new Error('an item that is shorter than its parts')
+  return whole.slice(sent)
+}
+
+const callPart = (part: ToolCallDelta): TranslatedChunk => ({ choices: [{ index: 0, delta: { tool_calls: [part] } }] })
+
+function* annotated(annotations: readonly Members[]): Iterable<TranslatedChunk> {
+  const read = annotations.flatMap(toAnnotation)
+  if (read.length > 0) yield { choices: [{ index: 0, delta: { annotations: read } }] }
+}
+
+function* counted(response: unknown): Iterable<TranslatedChunk> {
+  const usage = isRecord(response) ? toUsage(response.usage) : undefined
+  if (usage !== undefined) yield chunk.usage(usage)
+}

@@ -1,0 +1,188 @@
+import { expect } from 'chai'
+import {
+  json,
+  openaiReply,
+  type ReceivedRequest,
+  type ScriptedUpstream,
+  scriptedUpstream,
+  sse,
+} from '../../../core/testing/kit.ts'
+import { responsesReply } from '../../../core/testing/upstream/responses-reply.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { CHAT, hear, MESSAGES, RESPONSES } from '../upstream-faults/heard-reply.ts'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** Members of `ResponseCreateParams` (openai-node 7.57) that a chat completion may lead to. */
+const MEMBERS = new Set(
+  `model input store include stream temperature top_p parallel_tool_calls metadata user service_tier safety_identifier moderation prompt_cache_key
+  prompt_cache_retention prompt_cache_options max_output_tokens tools tool_choice reasoning text top_logprobs instructions`.split(
+    /\s+/,
+  ),
+)
+
+const refusal = (status: number, message: string, param: string | null, code: string | null = null) =>
+  json({ error: { message, type: 'invalid_request_error', param, code } }, { status })
+
+/** What OpenAI's models answer at the endpoint of chat completions, by reports of 2026. */
+function refusalOfChat(body: Body): ReturnType<typeof json> | undefined {
+  const { model, reasoning_effort: effort, tools } = body
+  const advice = `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions.`
+  if (model === 'gpt-5.5-pro' || model === 'new-pro')
+    return refusal(404, 'This model is only supported in v1/responses and not in v1/chat/completions.', 'model')
+  if (tools === undefined) return undefined
+  if (model === 'gpt-5.4' && effort !== undefined && effort !== 'none')
+    return refusal(400, `${advice} Please use /v1/responses instead.`, 'reasoning_effort')
+  if ((model === 'gpt-5.6-terra' || model === 'new') && effort !== 'none')
+    return refusal(
+      400,
+      `${advice} To use function tools, use /v1/responses or set reasoning_effort to 'none'.`,
+      'reasoning_effort',
+    )
+  if (model === 'gpt-6-astra')
+    return refusal(
+      400,
+      `${advice} To use function tools, use /v1/responses or set reasoning_effort to 'none'.`,
+      'reasoning_effort',
+    )
+  return undefined
+}
+
+/** OpenAI's own checks of a request of the Responses API. */
+function refusalOfResponses(body: Body): ReturnType<typeof json> | undefined {
+  const unknown = Object.keys(body).find((name) => !MEMBERS.has(name))
+  if (unknown !== undefined) return refusal(400, `Unknown parameter: '${unknown}'.`, unknown, 'unknown_parameter')
+  for (const tool of (body.tools ?? []) as Body[])
+    if (tool.type === 'function' && !('parameters' in tool && 'strict' in tool))
+      return refusal(400, 'Missing required parameter.', 'tools')
+  if ((body.max_output_tokens as number) < 16) return refusal(400, 'Expected a value >= 16.', 'max_output_tokens')
+  return undefined
+}
+
+const SAID = { tools: [{ name: 'look', arguments: { a: 1 } }], usage: { prompt_tokens: 1000, completion_tokens: 50 } }
+
+/** OpenAI, which answers each call with a call of the tool `look`, or with `Hi.` if there is no tool. */
+function openai(request: ReceivedRequest) {
+  const body = request.json() as Body
+  const isChat = request.path.endsWith('/chat/completions')
+  const refused = isChat ? refusalOfChat(body) : refusalOfResponses(body)
+  if (refused !== undefined) return refused
+  const says = body.tools === undefined ? { text: 'Hi.' } : SAID
+  const { whole, stream } = isChat ? openaiReply(says) : responsesReply(says)
+  return body.stream === true ? sse(stream) : json(whole)
+}
+
+describe('Chat completions of a model that needs the Responses API', () => {
+  let upstream: ScriptedUpstream
+  let gateway: TestGateway
+
+  beforeEach(async () => {
+    upstream = await scriptedUpstream()
+    upstream.on(openai)
+    const config = { baseUrl: `${upstream.origin}/v1`, preset: 'openai' }
+    gateway = await startTestGateway({
+      routes: {
+        chain: [{ plugin: 'auth' }],
+        namespaces: {
+          openai: { provider: 'openai-compatible', config },
+          chat: { provider: 'openai-compatible', config: { ...config, api: 'chat' } },
+          some: { provider: 'openai-compatible', config: { ...config, api: { 'gpt-4*': 'responses', '*': 'chat' } } },
+        },
+        prices: { models: { 'openai/*': { input: 10, output: 100 } } },
+      },
+    })
+  })
+  afterEach(async () => {
+    await gateway?.stop()
+    await upstream?.close()
+  })
+
+  const paths = () => upstream.requests.map(({ path }) => path.replace('/v1/', ''))
+
+  for (const way of [CHAT, MESSAGES, RESPONSES]) {
+    for (const stream of [false, true]) {
+      for (const model of ['gpt-5.6-terra', 'gpt-6-astra', 'gpt-5.5-pro']) {
+        it(`calls a tool of ${model} by ${way.name}, ${stream ? 'streamed' : 'whole'}`, async () => {
+          const heard = await hear(gateway, way, { model: `openai/${model}`, stream })
+          expect(heard).to.deep.include({ isComplete: true })
+          expect('tools' in heard && heard.tools.map(({ name, input }) => ({ name, input }))).to.deep.equal([
+            { name: 'look', input: { a: 1 } },
+          ])
+          expect(paths()).to.deep.equal(['responses'])
+        })
+      }
+    }
+  }
+
+  const tools = [{ type: 'function' as const, function: { name: 'look' } }]
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+
+  it('learns from a refusal, and the client does not notice', async () => {
+    const sdk = gateway.openai()
+    for (const model of ['openai/new', 'openai/new-pro']) {
+      for (let call = 0; call < 2; call++) {
+        const reply = await sdk.chat.completions.create({ model, messages, tools })
+        expect(reply.choices[0]!.finish_reason).to.equal('tool_calls')
+      }
+    }
+    expect(paths()).to.deep.equal(['chat/completions', 'responses', 'responses', 'chat/completions', 'responses', 'responses'])
+  })
+
+  it('go by chat completions if the call needs nothing else', async () => {
+    const sdk = gateway.openai()
+    const asked = { model: 'openai/gpt-5.6-terra', messages }
+    expect((await sdk.chat.completions.create(asked)).choices[0]!.message.content).to.equal('Hi.')
+    await sdk.chat.completions.create({ ...asked, tools, reasoning_effort: 'none' })
+    await sdk.chat.completions.create({ ...asked, model: 'openai/gpt-5.4', tools })
+    expect(paths()).to.deep.equal(['chat/completions', 'chat/completions', 'chat/completions'])
+  })
+
+  it('go by the API that the operator names', async () => {
+    const sdk = gateway.openai()
+    await sdk.chat.completions.create({ model: 'some/gpt-4.1', messages })
+    expect(paths()).to.deep.equal(['responses'])
+    const refused = sdk.chat.completions.create({ model: 'chat/gpt-6-astra', messages, tools })
+    expect(await refused.catch(({ status }) => status)).to.equal(400)
+    expect(paths()).to.deep.equal(['responses', 'chat/completions'])
+  })
+
+  it('name what the Responses API leaves out, and refuse what it cannot do', async () => {
+    const asked = { model: 'openai/gpt-6-astra', messages, tools, seed: 7 }
+    const reply = await gateway.fetch('/v1/chat/completions', { json: asked })
+    expect([reply.status, reply.headers.get('x-umg-params-dropped')]).to.deep.equal([200, 'seed'])
+    const refused = await gateway.fetch('/v1/chat/completions', { json: { ...asked, n: 2 } })
+    expect(refused.status).to.equal(400)
+    expect(await refused.json()).to.have.nested.property('error.param', 'n')
+    expect(paths()).to.deep.equal(['responses'])
+  })
+
+  it('cost what the response has used, and stop at a budget', async () => {
+    // A call costs 0.015 USD.
+    const key = await gateway.key({ budgets: ['0.06 USD/day'] })
+    const asked = { model: 'openai/gpt-6-astra', messages, tools, max_completion_tokens: 100 }
+    const statuses: number[] = []
+    for (let call = 0; call < 6; call++) statuses.push((await gateway.fetch('/v1/chat/completions', { json: asked, key })).status)
+    expect(statuses).to.deep.equal([200, 200, 200, 200, 429, 429])
+    const caps = upstream.requests.map((request) => (request.json() as Body).max_output_tokens)
+    expect(caps).to.deep.equal([100, 100, 100, 100])
+  })
+
+  it('gives the error of a response that failed', async () => {
+    const failed = {
+      ...responsesReply({ text: '' }).whole,
+      status: 'failed',
+      output: [],
+      error: { code: 'rate_limit_exceeded', message: 'Slow' },
+    }
+    upstream.on(() => json(failed))
+    const reply = await gateway.fetch('/v1/chat/completions', { json: { model: 'openai/gpt-6-astra', messages, tools } })
+    expect(reply.status).to.equal(429)
+  })
+
+  it('gives the client its own name of a parameter that is refused', async () => {
+    upstream.on(() => refusal(400, "Unsupported value: 'none' is not supported.", 'reasoning.effort', 'unsupported_value'))
+    const asked = { model: 'openai/gpt-6-astra', messages, tools, reasoning_effort: 'none' }
+    const reply = await gateway.fetch('/v1/chat/completions', { json: asked })
+    expect(await reply.json()).to.have.nested.property('error.param', 'reasoning_effort')
+  })
+})
