@@ -15,6 +15,7 @@ import { type ChatSource, ChatView } from './chat-view.ts'
 import type {
   ChatTranslation,
   CleanedBody,
+  ClientHeaders,
   ClientProtocol,
   ClientReplies,
   Profile,
@@ -63,7 +64,7 @@ export class CallForms implements ChatSource, ClientReplies {
   readonly #context: CallContext
   readonly #view = new ChatView(this)
   readonly #fitted = new Map<Profile, FittedCall | GatewayError>()
-  readonly #translated = new Remade(() => this.protocol.toChat(this.client.body))
+  readonly #translated = new Remade(() => this.protocol.toChat(this.client.body, this.#clientHeaders))
   #edited: { readonly model: ModelId; readonly chat: ChatTranslation } | undefined
   #native: FittedCall | undefined
   #needsChat = false
@@ -90,8 +91,7 @@ export class CallForms implements ChatSource, ClientReplies {
 
   /** Without those of the client's protocol. */
   get headers(): Readonly<Record<string, string>> {
-    const { clientHeaders = {} } = this.#context
-    return Object.fromEntries(Object.entries(this.client.headers).filter(([name]) => !Object.hasOwn(clientHeaders, name)))
+    return Object.fromEntries(Object.entries(this.client.headers).filter(([name]) => !Object.hasOwn(this.#clientHeaders, name)))
   }
 
   get body(): Readonly<ChatRequest> {
@@ -159,7 +159,10 @@ export class CallForms implements ChatSource, ClientReplies {
   async #translateLarge(profile: Profile, workers: CallWorkers): Promise<FittedCall | GatewayError> {
     const { clientHeaders: _, ...context } = this.#context
     try {
-      const { bytes, dropped } = await workers.compute(this.client, this.protocol.toChatBytes, { profile })
+      const { bytes, dropped } = await workers.compute(this.client, this.protocol.toChatBytes, {
+        profile,
+        headers: this.#clientHeaders,
+      })
       const chat = { ...context, endpoint: chatCompletions.name, check: chatCompletions.check }
       return { call: await largeCall(Buffer.from(bytes.buffer), chat, workers), dropped }
     } catch (error) {
@@ -184,6 +187,10 @@ export class CallForms implements ChatSource, ClientReplies {
       large: client.large,
       member: (name) => client.member(name),
     }
+  }
+
+  get #clientHeaders(): ClientHeaders {
+    return this.#context.clientHeaders ?? {}
   }
 
   get #chat(): ChatTranslation {

@@ -71,9 +71,13 @@ export interface ClientReplies {
   writer(): ReplyWriter
 }
 
-/** Input of a protocol's `toChat`. */
+/** The client's headers that its protocol names, lower case. */
+export type ClientHeaders = Readonly<Record<string, string>>
+
+/** Input of a protocol's `toChatBytes`. */
 export interface ToChatInput {
   readonly profile: Profile
+  readonly headers: ClientHeaders
 }
 
 /** The chat completion request that an upstream gets, as JSON. */
@@ -94,8 +98,8 @@ export type Profile = 'verbatim' | 'openai' | 'caching' | 'plain'
  */
 export interface ClientProtocol {
   /** Throws `GatewayError` (400) for a request that is invalid by its own rules. */
-  toChat(body: Readonly<Record<string, unknown>>): ChatTranslation
-  /** `fitted(toChat(body))` of a large call, for a worker thread. */
+  toChat(body: Readonly<Record<string, unknown>>, headers: ClientHeaders): ChatTranslation
+  /** `fitted(toChat(body, headers))` of a large call, for a worker thread. */
   readonly toChatBytes: CallFunction<ToChatInput, ChatBytes>
   /** Parameters of chat completions that have the same value under the client's name. */
   readonly sameAs: Readonly<Record<string, string>>

@@ -6,6 +6,7 @@ import { cleaned, countReply, messagesReply, SUSPICIOUS } from './native.ts'
 import { toMessage } from './reply.ts'
 import { toChat, toChatBytes } from './request.ts'
 import { frameOf, MessageStreamWriter } from './stream.ts'
+import { VERSION_HEADER } from './version.ts'
 
 /** Parameters of chat completions that have the same value in the Messages API, by their names there. */
 const SAME: Readonly<Record<string, string>> = {
@@ -107,7 +108,7 @@ const protocol: ClientProtocol = {
   toChatBytes,
   sameAs: SAME,
   namesOf: NAMES,
-  headers: ['anthropic-beta'],
+  headers: ['anthropic-beta', VERSION_HEADER],
   suspicious: SUSPICIOUS,
   cleaned,
   reply: toMessage,

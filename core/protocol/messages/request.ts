@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { type ChatRequest, dropped, mapped, type ParameterSupport, refused } from '../../sdk/api.ts'
 import { defineCallFunction } from '../../sdk/call-function.ts'
 import { isRecord } from '../../sdk/json.ts'
-import type { ChatBytes, ChatTranslation, ToChatInput } from '../client-protocol.ts'
+import type { ChatBytes, ChatTranslation, ClientHeaders, ToChatInput } from '../client-protocol.ts'
 import { fitChat } from '../fit-chat.ts'
 import { Notes } from '../notes.ts'
 import { toChatMessages } from './conversation.ts'
 import { toToolset } from './tools.ts'
+import { expectVersion, VERSION_HEADER } from './version.ts'
 import type { MessageParam } from './wire.ts'
 
 /** What becomes of each member of a request on its way to another upstream. docs/messages.md is compared with it by a test. */
@@ -40,8 +41,9 @@ export const MEMBERS: Readonly<Record<string, ParameterSupport>> = {
 }
 
 /** A request of the Messages API as a chat completion request. Members that are not known are left out, and named. */
-export function toChat(body: Readonly<Record<string, unknown>>): ChatTranslation {
+export function toChat(body: Readonly<Record<string, unknown>>, headers: ClientHeaders = {}): ChatTranslation {
   const notes = new Notes()
+  expectVersion(body, headers[VERSION_HEADER], notes)
   for (const [name, value] of Object.entries(body)) if (value != null) notes.member(name, MEMBERS)
   const { model, max_tokens, stream, temperature, top_p, top_k, stop_sequences: stop, metadata } = body
   const { service_tier: tier, cache_control: mark } = body
@@ -66,10 +68,14 @@ export function toChat(body: Readonly<Record<string, unknown>>): ChatTranslation
 }
 
 /** A large request as JSON for an upstream, in a worker thread. */
-export const toChatBytes = defineCallFunction(import.meta.url, 'toChatBytes', (call, { profile }: ToChatInput): ChatBytes => {
-  const fitted = fitChat(toChat(call.body), profile)
-  return { bytes: Buffer.from(JSON.stringify(fitted.body)), dropped: fitted.dropped }
-})
+export const toChatBytes = defineCallFunction(
+  import.meta.url,
+  'toChatBytes',
+  (call, { profile, headers }: ToChatInput): ChatBytes => {
+    const fitted = fitChat(toChat(call.body, headers), profile)
+    return { bytes: Buffer.from(JSON.stringify(fitted.body)), dropped: fitted.dropped }
+  },
+)
 
 /** From so many tokens of thinking on, an effort is of this level: Gemini's table of budgets ("OpenAI compatibility", ai.google.dev). */
 const BUDGETS = [

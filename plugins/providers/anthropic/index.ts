@@ -17,7 +17,7 @@ import { toRefusal } from './refusal.ts'
 import { messagesBody, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
 
-/** Later versions answer 400 to sampling parameters on every model. */
+/** Of translated calls: later versions answer 400 to sampling parameters on every model. Clients of the Messages API choose their own. */
 const VERSION = '2023-06-01'
 
 const BASE_URL = 'https://api.anthropic.com'
@@ -54,7 +54,7 @@ function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<ty
     request: (call, { model }) => ({
       origin,
       path: path + endpoint,
-      headers: { ...call.headers, ...credentials },
+      headers: { ...credentials, ...call.headers, 'x-api-key': apiKey },
       body: call.splice({ model }),
     }),
   })

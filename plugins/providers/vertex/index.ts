@@ -25,7 +25,7 @@ import { addressesOf, isClaude, readModel } from './address.ts'
 import { chatRequest, createTranslator } from './chat.ts'
 import { GoogleCredentials } from './credentials.ts'
 import { embeddingParameters, embeddingRequest, toEmbeddingReply } from './embeddings.ts'
-import { countRequest, messagesRequest } from './messages.ts'
+import { countRequest, messagesHeaders, messagesRequest } from './messages.ts'
 import { factsSchema, listModels } from './models.ts'
 
 const schema = Type.Object(
@@ -81,7 +81,7 @@ function create(
     serves: isClaude,
     async request(call, attempt) {
       const { name, method, body } = toRequest(call, readModel(attempt.model)!)
-      const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
+      const headers = { ...messagesHeaders(call), ...(await google.forCall(call, attempt)) }
       return { origin: addresses.origin, path: addresses.path({ publisher: 'anthropic', name }, method), headers, body }
     },
   })

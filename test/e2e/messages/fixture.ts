@@ -48,6 +48,18 @@ export async function startFixture({ chain = [], namespaces, ...options }: Fixtu
   return { gateway, claude, open, gemini, client, stop: () => all.disposeAsync() }
 }
 
+/** A reply of Anthropic. */
+export const MESSAGE = {
+  id: 'msg_up1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-x-20260101',
+  content: [{ type: 'text', text: 'Hi', citations: null }],
+  stop_reason: 'stop_sequence',
+  stop_sequence: 'END',
+  usage: { input_tokens: 3, cache_read_input_tokens: 4, cache_creation_input_tokens: 0, output_tokens: 2 },
+}
+
 /** A minimal request. */
 export const ASKED = { max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] }
 

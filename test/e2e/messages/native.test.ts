@@ -1,17 +1,6 @@
 import { expect } from 'chai'
 import { json, openaiReply, sse } from '../../../core/testing/kit.ts'
-import { ASKED, type Fixture, named, startFixture } from './fixture.ts'
-
-const MESSAGE = {
-  id: 'msg_up1',
-  type: 'message',
-  role: 'assistant',
-  model: 'claude-x-20260101',
-  content: [{ type: 'text', text: 'Hi', citations: null }],
-  stop_reason: 'stop_sequence',
-  stop_sequence: 'END',
-  usage: { input_tokens: 3, cache_read_input_tokens: 4, cache_creation_input_tokens: 0, output_tokens: 2 },
-}
+import { ASKED, type Fixture, MESSAGE, named, startFixture } from './fixture.ts'
 
 const EVENTS = [
   named({ type: 'message_start', message: { ...MESSAGE, content: [], stop_reason: null, stop_sequence: null } }),

@@ -75,4 +75,22 @@ describe('vertex: in a gateway', () => {
     expect(refused.status).to.equal(400)
     expect(await refused.json()).to.nested.include({ 'error.code': 'unsupported_parameter', 'error.param': 'n' })
   })
+
+  it("has the client's version of the Messages API in the body", async () => {
+    for (const [version, expected] of [
+      ['2023-06-01', 'vertex-2023-10-16'],
+      ['2026-10-21', '2026-10-21'],
+    ] as const) {
+      for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
+        const sent = upstream.reply(json({ ...CLAUDE, input_tokens: 3 }))
+        const messages = [{ role: 'user', content: 'Hello' }]
+        const body = { model: 'vertex/claude-opus-4-6', ...(path === '/v1/messages' && { max_tokens: 9 }), messages }
+        const got = await gateway.fetch(path, { json: body, headers: { 'anthropic-version': version } })
+        expect(got.status).to.equal(200)
+        const request = await sent
+        expect(request.json()).to.include({ anthropic_version: expected })
+        expect(request.headers).not.to.have.property('anthropic-version')
+      }
+    }
+  })
 })
