@@ -110,6 +110,14 @@ export const VENDORS: readonly Vendor[] = [
     returns: (protocol) => (protocol === 'responses' ? [ENCRYPTED] : []),
   },
   {
+    name: 'openai-by-responses',
+    provider: 'openai-compatible',
+    model: 'gpt-5.5-pro',
+    config: (origin) => ({ preset: 'openai', baseUrl: `${origin}/v1`, apiKey: KEY }),
+    reply: responsesReply,
+    returns: () => [ENCRYPTED],
+  },
+  {
     name: 'azure-openai',
     provider: 'azure-openai',
     model: 'gpt-5-in-sweden',
