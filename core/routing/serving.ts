@@ -85,10 +85,11 @@ export function servingOf(
     )
     return { operation: own!, call: filled, dropped: native.dropped, forms: undefined, cap }
   }
-  const chat = forms.chatFor(profileOf(tableFor(provider, model), own !== undefined))
-  const filled = withMembers(chat.call, missing)
-  if (standIn !== undefined) return { operation: standIn, call: filled, dropped: NONE, forms: undefined }
-  return { operation: chatOperation(provider, filled, model), call: filled, dropped: chat.dropped, forms, cap }
+  const usual = forms.chatFor(profileOf(tableFor(provider, model), own !== undefined))
+  if (standIn !== undefined) return { operation: standIn, call: withMembers(usual.call, missing), dropped: NONE, forms: undefined }
+  const operation = chatOperation(provider, withMembers(usual.call, missing), model)
+  const chat = operation === provider ? usual : forms.chatFor(profileOf(tableFor(operation, model), false))
+  return { operation, call: withMembers(chat.call, missing), dropped: chat.dropped, forms, cap }
 }
 
 /** The cap that a budget adds to a call; undefined if the call, or its route, has one. */
@@ -178,7 +179,9 @@ export function profilesFor(candidates: Iterable<Candidate>, call: Call): Set<Pr
   for (const { target } of candidates) {
     const { model } = target.served
     const hasEndpoint = target.operations.of(call.endpoint, model) !== undefined
-    if (native === undefined || !hasEndpoint) profiles.add(profileOf(tableFor(target.provider, model), hasEndpoint))
+    if (native !== undefined && hasEndpoint) continue
+    profiles.add(profileOf(tableFor(target.provider, model), hasEndpoint))
+    if (target.provider.chatBy !== undefined) profiles.add('plain')
   }
   return profiles
 }
