@@ -156,6 +156,20 @@ describe('Chat completions of a model that needs the Responses API', () => {
     expect(paths()).to.deep.equal(['responses'])
   })
 
+  it('have the lowest effort in place of one that the model refuses, and say so', async () => {
+    const asked = { messages, tools, reasoning_effort: 'none' }
+    const efforts: unknown[] = []
+    for (const model of ['gpt-6-astra', 'gpt-5.5-pro']) {
+      const reply = await gateway.fetch('/v1/chat/completions', { json: { ...asked, model: `openai/${model}` } })
+      const { reasoning } = upstream.requests.at(-1)!.json() as { reasoning: object }
+      efforts.push([reasoning, reply.headers.get('x-umg-params-dropped')])
+    }
+    expect(efforts).to.deep.equal([
+      [{ effort: 'low' }, 'reasoning_effort'],
+      [{ effort: 'none' }, null],
+    ])
+  })
+
   it('cost what the response has used, and stop at a budget', async () => {
     // A call costs 0.015 USD.
     const key = await gateway.key({ budgets: ['0.06 USD/day'] })
@@ -180,8 +194,8 @@ describe('Chat completions of a model that needs the Responses API', () => {
   })
 
   it('gives the client its own name of a parameter that is refused', async () => {
-    upstream.on(() => refusal(400, "Unsupported value: 'none' is not supported.", 'reasoning.effort', 'unsupported_value'))
-    const asked = { model: 'openai/gpt-6-astra', messages, tools, reasoning_effort: 'none' }
+    upstream.on(() => refusal(400, "Unsupported value: 'max' is not supported.", 'reasoning.effort', 'unsupported_value'))
+    const asked = { model: 'openai/gpt-6-astra', messages, tools, reasoning_effort: 'max' }
     const reply = await gateway.fetch('/v1/chat/completions', { json: asked })
     expect(await reply.json()).to.have.nested.property('error.param', 'reasoning_effort')
   })

@@ -29,6 +29,21 @@ const OPENAI: Readonly<Record<string, Refusing>> = {
   'gpt-6*': 'tools-with-reasoning',
 }
 
+/**
+ * Efforts that models refuse, by globs of their names; the first match counts. "Unsupported value: 'none' is not supported with the 'gpt-6.1-sol' model"
+ * (recorded in September 2026), although the error for tools at /v1/chat/completions advises it.
+ */
+const REFUSED_EFFORTS: Readonly<Record<string, readonly string[]>> = {
+  'gpt-6-astra*': ['none', 'minimal'],
+  'gpt-6.1-*': ['none', 'minimal'],
+  'gpt-6*': ['minimal'],
+  'gpt-5.*': ['minimal'],
+}
+
+/** An effort as the model takes it: the lowest one in place of one that it refuses. */
+export const effortFor = (model: string, effort: string): string =>
+  firstMatch(REFUSED_EFFORTS, model)?.includes(effort) ? 'low' : effort
+
 /** "Please use /v1/responses instead", "This model is only supported in v1/responses": recorded in 2026. */
 const ADVICE = /\bv1\/responses\b/
 

@@ -14,6 +14,7 @@ import {
   type ToolChoice,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
+import { effortFor } from './models.ts'
 import { readReasoning } from './reasoning.ts'
 import type { ContentItem, InputItem, ResponsesRequest, ResponsesTool, SaidItem } from './wire.ts'
 
@@ -66,9 +67,13 @@ export const responsesBody = defineCallFunction(
   'responsesBody',
   (call, { model }: { readonly model: string }): ResponsesBytes => ({
     bytes: Buffer.from(JSON.stringify(toResponsesRequest(call.body, model))),
-    dropped: droppedInside(call.body, RESPONSES_PARAMETERS),
+    dropped: [...droppedInside(call.body, RESPONSES_PARAMETERS), ...replacedEffort(call.body, model)],
   }),
 )
+
+/** An effort that the model refuses is named as dropped. */
+const replacedEffort = ({ reasoning_effort: effort }: Readonly<ChatRequest>, model: string): readonly string[] =>
+  effort != null && effortFor(model, effort) !== effort ? ['reasoning_effort'] : []
 
 /** Below it the Responses API answers 400: "Expected a value >= 16" (recorded in September 2026, openai-node 7.23). */
 const LEAST_TOKENS = 16
@@ -90,7 +95,7 @@ export function toResponsesRequest(body: Readonly<ChatRequest>, model: string): 
     ...(cap != null && { max_output_tokens: Math.max(cap, LEAST_TOKENS) }),
     ...(tools.length > 0 && { tools }),
     ...(body.tool_choice != null && { tool_choice: toChoice(body.tool_choice) }),
-    ...(body.reasoning_effort != null && { reasoning: { effort: body.reasoning_effort } }),
+    ...(body.reasoning_effort != null && { reasoning: { effort: effortFor(model, body.reasoning_effort) } }),
     ...(Object.keys(text).length > 0 && { text }),
     ...(wantsLogprobs && body.top_logprobs != null && { top_logprobs: body.top_logprobs }),
   }
