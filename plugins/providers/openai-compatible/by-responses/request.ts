@@ -151,19 +151,27 @@ function toAnswer(message: ChatMessage, path: string, model: string): InputItem[
   const calls = message.tool_calls ?? []
   const [first, ...later] = calls.map((call) => [...readReasoning(call, model), toCallItem(call)])
   const reasoning = first?.slice(0, -1) ?? []
-  return [...reasoning, ...toSaid(message), ...(first?.slice(-1) ?? []), ...later.flat()]
+  return [...reasoning, ...toSaid(message, path), ...(first?.slice(-1) ?? []), ...later.flat()]
 }
 
-function toSaid({ content, refusal }: ChatMessage): InputItem[] {
+/** What the assistant has said. A turn of nothing is one too. */
+function toSaid({ content, refusal, tool_calls: calls }: ChatMessage, path: string): InputItem[] {
   const parts: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
-  const said = [...parts, ...(refusal ? [{ type: 'refusal' as const, refusal }] : [])].flatMap(toSaidItem)
-  return said.length === 0 ? [] : [{ type: 'message', role: 'assistant', content: said }]
+  const said = [
+    ...parts.map((part, index) => toSaidItem(part, `${path}.content[${index}]`)),
+    ...(refusal ? [{ type: 'refusal' as const, refusal }] : []),
+  ].filter((part) => part.type === 'refusal' || part.text !== '')
+  if (said.length === 0 && (calls ?? []).length > 0) return []
+  return [{ type: 'message', role: 'assistant', content: said.length > 0 ? said : [textItem('')] }]
 }
 
-function toSaidItem(part: ContentPart): SaidItem[] {
-  if (part.type === 'refusal') return [{ type: 'refusal', refusal: part.refusal }]
-  return part.type === 'text' && part.text !== '' ? [{ type: 'output_text', text: part.text, annotations: [] }] : []
+function toSaidItem(part: ContentPart, path: string): SaidItem {
+  if (part.type === 'refusal') return { type: 'refusal', refusal: part.refusal }
+  if (part.type === 'text') return textItem(part.text)
+  throw unsupportedParameter(path, "The Responses API takes only texts of the assistant: send it in a user's message.")
 }
+
+const textItem = (text: string): SaidItem => ({ type: 'output_text', text, annotations: [] })
 
 function toCallItem(call: ToolCall): InputItem {
   return call.type === 'custom'
