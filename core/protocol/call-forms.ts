@@ -139,7 +139,7 @@ export class CallForms implements ChatSource, ClientReplies {
     if (known instanceof GatewayError) throw known
     if (known !== undefined) return known
     const chat = new Remade(() => fitChat(this.#chat, profile))
-    const { dropped } = chat.value
+    const dropped = [...chat.value.dropped, ...this.#lostHeaders]
     const fitted = { call: new ChatView(new FittedSource(this, chat)), dropped }
     this.#fitted.set(profile, fitted)
     return fitted
@@ -164,7 +164,8 @@ export class CallForms implements ChatSource, ClientReplies {
         headers: this.#clientHeaders,
       })
       const chat = { ...context, endpoint: chatCompletions.name, check: chatCompletions.check }
-      return { call: await largeCall(Buffer.from(bytes.buffer), chat, workers), dropped }
+      const call = await largeCall(Buffer.from(bytes.buffer), chat, workers)
+      return { call, dropped: [...dropped, ...this.#lostHeaders] }
     } catch (error) {
       if (error instanceof GatewayError && error.row === 'unsupported_parameter') return error
       throw error
@@ -191,6 +192,11 @@ export class CallForms implements ChatSource, ClientReplies {
 
   get #clientHeaders(): ClientHeaders {
     return this.#context.clientHeaders ?? {}
+  }
+
+  /** The headers of the client's protocol, which only its own upstreams get. Its version holds for other upstreams too. */
+  get #lostHeaders(): readonly string[] {
+    return Object.keys(this.#clientHeaders).filter((name) => name !== this.protocol.versionHeader)
   }
 
   get #chat(): ChatTranslation {

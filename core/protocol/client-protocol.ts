@@ -107,6 +107,8 @@ export interface ClientProtocol {
   readonly namesOf: Readonly<Record<string, string>>
   /** Headers of the request that an upstream of this protocol gets. */
   readonly headers: readonly string[]
+  /** That of `headers` by which clients choose a version: translated calls are held to it. */
+  readonly versionHeader?: string
   /** Text in a body that must not reach an upstream of this protocol unchanged. */
   readonly suspicious: readonly string[]
   /** What to change in such a body. Throws `GatewayError` (400) for what no upstream may get. */

@@ -86,7 +86,8 @@ export function servingOf(
     return { operation: own!, call: filled, dropped: native.dropped, forms: undefined, cap }
   }
   const usual = forms.chatFor(profileOf(tableFor(provider, model), own !== undefined))
-  if (standIn !== undefined) return { operation: standIn, call: withMembers(usual.call, missing), dropped: NONE, forms: undefined }
+  if (standIn !== undefined)
+    return { operation: standIn, call: withMembers(usual.call, missing), dropped: NONE, forms: undefined }
   const operation = chatOperation(provider, withMembers(usual.call, missing), model)
   const chat = operation === provider ? usual : forms.chatFor(profileOf(tableFor(operation, model), false))
   return { operation, call: withMembers(chat.call, missing), dropped: chat.dropped, forms, cap }

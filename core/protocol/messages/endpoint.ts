@@ -109,6 +109,7 @@ const protocol: ClientProtocol = {
   sameAs: SAME,
   namesOf: NAMES,
   headers: ['anthropic-beta', VERSION_HEADER],
+  versionHeader: VERSION_HEADER,
   suspicious: SUSPICIOUS,
   cleaned,
   reply: toMessage,

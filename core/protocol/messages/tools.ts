@@ -1,6 +1,9 @@
 import type { ChatRequest, ChatTool } from '../../sdk/api.ts'
 import { isRecord, textOf } from '../../sdk/json.ts'
+import type { RepliedCall } from '../client-protocol.ts'
 import type { Notes } from '../notes.ts'
+import { clientName, fittedName } from '../tool-names.ts'
+import { toParameters } from '../tool-schema.ts'
 
 /** Members of a tool that change how Anthropic offers it, not what it does. */
 const HINTS = ['input_examples', 'defer_loading', 'allowed_callers', 'eager_input_streaming'] as const
@@ -9,8 +12,16 @@ const HINTS = ['input_examples', 'defer_loading', 'allowed_callers', 'eager_inpu
 export function toToolset(tools: unknown, choice: unknown, notes: Notes): Partial<ChatRequest> {
   const list = Array.isArray(tools) ? tools.filter(isRecord) : []
   if (list.length === 0) return {}
-  return { tools: list.map((tool, index) => toTool(tool, `tools[${index}]`, notes)), ...toChoice(choice) }
+  const isLeftOut = !list.every(isSearch) && list.some(isSearch)
+  if (isLeftOut) notes.drop('tools[].tool_search_tool')
+  return {
+    tools: list.flatMap((tool, index) => (isLeftOut && isSearch(tool) ? [] : toTool(tool, `tools[${index}]`, notes))),
+    ...toChoice(choice),
+  }
 }
+
+/** Anthropic's search of tools that wait to be found: here all are offered. */
+const isSearch = ({ type }: Readonly<Record<string, unknown>>): boolean => textOf(type).startsWith('tool_search_tool')
 
 function toTool(tool: Readonly<Record<string, unknown>>, path: string, notes: Notes): ChatTool {
   const { type, name, description, input_schema: schema, strict } = tool
@@ -20,9 +31,9 @@ function toTool(tool: Readonly<Record<string, unknown>>, path: string, notes: No
   }
   for (const hint of HINTS) if (tool[hint] != null) notes.drop(`tools[].${hint}`)
   const own = {
-    name: textOf(name),
+    name: fittedName(textOf(name)),
     ...(typeof description === 'string' && { description }),
-    ...(isRecord(schema) && { parameters: schema }),
+    ...(isRecord(schema) && { parameters: toParameters(schema) }),
     ...(typeof strict === 'boolean' && { strict }),
   }
   return { type: 'function', function: own, ...notes.marksOf(tool) }
@@ -35,10 +46,16 @@ function toChoice(choice: unknown): Partial<ChatRequest> {
     case 'any':
       return { tool_choice: 'required', ...single }
     case 'tool':
-      return { tool_choice: { type: 'function', function: { name: textOf(choice.name) } }, ...single }
+      return { tool_choice: { type: 'function', function: { name: fittedName(textOf(choice.name)) } }, ...single }
     case 'none':
       return { tool_choice: 'none' }
     default:
       return single
   }
 }
+
+/** The client's name of the tool that a model calls. */
+export const toolNameIn = (call: RepliedCall, name: string): string => clientName(name, () => namesOf(call.member('tools')))
+
+const namesOf = (tools: unknown): readonly string[] =>
+  Array.isArray(tools) ? tools.map((tool) => (isRecord(tool) ? textOf(tool.name) : '')) : []
