@@ -62,7 +62,15 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'vertex', schema, create })
 
 function create(
-  { project, region = 'global', credentials, baseUrl, facts = {}, betas = [...BETAS], addresses: allowed = [] }: Static<typeof schema>,
+  {
+    project,
+    region = 'global',
+    credentials,
+    baseUrl,
+    facts = {},
+    betas = [...BETAS],
+    addresses: allowed = [],
+  }: Static<typeof schema>,
   host: Host,
 ): Provider {
   const addresses = addressesOf({ project, region, ...(baseUrl && { baseUrl }) })
