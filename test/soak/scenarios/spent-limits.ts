@@ -53,7 +53,10 @@ const killed = (name: string, places: readonly string[]): Fault => ({
   name: `${name}-killed-${KILLS}-times`,
   async happen({ pids }) {
     for (let kill = 0; kill < KILLS; kill++) {
-      process.kill(pids().get(places[kill % places.length]!)!, 'SIGKILL')
+      const running = (): number => pids().get(places[kill % places.length]!)!
+      // On a slow machine its successor may start later.
+      while (!isThere(running())) await delay(20)
+      process.kill(running(), 'SIGKILL')
       await delay(BETWEEN_KILLS_MS)
     }
   },
