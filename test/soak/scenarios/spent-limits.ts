@@ -116,7 +116,7 @@ ${LIMITS.map(keyLine).join('')}`
 export const spentLimits: Scenario = {
   name: 'spent-limits',
   notWithWorkers: 'it starts gateways of several processes in any case',
-  seconds: 900,
+  seconds: 1800,
   table,
   async run(fixture, progress) {
     const postgres = await startPostgres(fixture.workspace)
