@@ -14,7 +14,7 @@ import { isThere, stopProcess } from '../stop-process.ts'
 const PROXIES = 2
 /** Processes are killed so often in each of two faults: control, and the proxies in turn. */
 const KILLS = Number(process.env.SOAK_KILLS ?? 20)
-/** Less often than the supervisor makes their successors wait. */
+/** Longer than the supervisor waits to take a process for one that ends at once. */
 const BETWEEN_KILLS_MS = 2_200
 const SILENT_MS = [3_000, 10_000, 20_000] as const
 /** Clients of each limit, and the pause between their calls. */
@@ -54,10 +54,10 @@ const killed = (name: string, places: readonly string[]): Fault => ({
   async happen({ pids }) {
     for (let kill = 0; kill < KILLS; kill++) {
       const running = (): number => pids().get(places[kill % places.length]!)!
-      // On a slow machine its successor may start later.
       while (!isThere(running())) await delay(20)
-      process.kill(running(), 'SIGKILL')
+      // The supervisor makes the successor of a process that ends at once wait, up to half a minute.
       await delay(BETWEEN_KILLS_MS)
+      process.kill(running(), 'SIGKILL')
     }
   },
 })
