@@ -14,7 +14,7 @@ import { isThere, stopProcess } from '../stop-process.ts'
 const PROXIES = 2
 /** Processes are killed so often in each of two faults: control, and the proxies in turn. */
 const KILLS = Number(process.env.SOAK_KILLS ?? 20)
-/** Less often than the supervisor makes their successors wait. */
+/** Longer than the supervisor waits to take a process for one that ends at once. */
 const BETWEEN_KILLS_MS = 2_200
 const SILENT_MS = [3_000, 10_000, 20_000] as const
 /** Clients of each limit, and the pause between their calls. */
@@ -53,8 +53,11 @@ const killed = (name: string, places: readonly string[]): Fault => ({
   name: `${name}-killed-${KILLS}-times`,
   async happen({ pids }) {
     for (let kill = 0; kill < KILLS; kill++) {
-      process.kill(pids().get(places[kill % places.length]!)!, 'SIGKILL')
+      const running = (): number => pids().get(places[kill % places.length]!)!
+      while (!isThere(running())) await delay(20)
+      // The supervisor makes the successor of a process that ends at once wait, up to half a minute.
       await delay(BETWEEN_KILLS_MS)
+      process.kill(running(), 'SIGKILL')
     }
   },
 })
@@ -113,7 +116,7 @@ ${LIMITS.map(keyLine).join('')}`
 export const spentLimits: Scenario = {
   name: 'spent-limits',
   notWithWorkers: 'it starts gateways of several processes in any case',
-  seconds: 900,
+  seconds: 1800,
   table,
   async run(fixture, progress) {
     const postgres = await startPostgres(fixture.workspace)
