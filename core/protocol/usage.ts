@@ -1,5 +1,5 @@
 import type { CompletionTokensDetails, PromptTokensDetails, Usage } from '../sdk/api.ts'
-import { isCount, isRecord } from '../sdk/json.ts'
+import { countOf, isCount, isRecord } from '../sdk/json.ts'
 
 /** Where vendors report what OpenAI puts into `prompt_tokens_details`; the first that is a count is taken. Read 2026-11-25. */
 const CACHE_NAMES: Readonly<Record<'cached_tokens' | 'cache_write_tokens', readonly string[]>> = {
@@ -58,6 +58,31 @@ export function withAllThoughts(usage: Partial<Usage>): Partial<Usage> {
   }
 }
 
+/** The counts of a usage that protocols have names for: no part is above its sum, and the answer includes all thoughts. */
+export interface UsageParts {
+  readonly prompt: number
+  readonly cached: number
+  readonly written: number
+  readonly completion: number
+  /** Undefined if none are reported. */
+  readonly reasoning: number | undefined
+}
+
+/** The counts of a completion's usage. Some upstreams report more cached tokens than there are (xAI), or more thoughts (MiniMax). */
+export function partsOf(usage: Usage): UsageParts {
+  const { prompt_tokens_details: details, completion_tokens_details, ...counts } = withAllThoughts(usage)
+  const [prompt, completion] = [countOf(counts.prompt_tokens), countOf(counts.completion_tokens)]
+  const cached = Math.min(prompt, countOf(details?.cached_tokens))
+  const reasoning = completion_tokens_details?.reasoning_tokens
+  return {
+    prompt,
+    cached,
+    written: Math.min(prompt - cached, countOf(details?.cache_write_tokens)),
+    completion,
+    reasoning: reasoning === undefined ? undefined : Math.min(completion, countOf(reasoning)),
+  }
+}
+
 /** The details of the prompt, if a vendor reports cached tokens by a name of its own. */
 function cacheDetails(usage: Readonly<Record<string, unknown>>): Pick<Usage, 'prompt_tokens_details'> {
   const details = DETAILS.map((name) => usage[name]).find(isRecord)
@@ -90,6 +115,18 @@ export const usageOf = (prompt: number, completion: number): Usage => ({
   completion_tokens: completion,
   total_tokens: prompt + completion,
 })
+
+/** The sum of two usages, member by member; of values that are no numbers, the later one. */
+export function sumOfUsage(first: Usage, second: Usage): Usage {
+  return sumOf(first, second) as Usage
+}
+
+function sumOf(first: unknown, second: unknown): unknown {
+  if (typeof first === 'number' && typeof second === 'number') return first + second
+  if (!isRecord(first) || !isRecord(second)) return second ?? first
+  const entries = Object.entries(second).map(([name, value]) => [name, sumOf(first[name], value)])
+  return { ...first, ...Object.fromEntries(entries) }
+}
 
 /** Tokens by type, with OpenTelemetry's names; cached ones are part of the input, reasoning is part of the output. */
 export interface Tokens {

@@ -7,7 +7,7 @@ import { parseUpstream, ScannedReply, scanReply } from '../../protocol/upstream-
 import { readUsage } from '../../protocol/usage.ts'
 import { isPlausible, UsageReport } from '../../protocol/usage-report.ts'
 import { writtenLength } from '../../protocol/written-text.ts'
-import { type Call, type ChatCompletion, type Translator, UpstreamError } from '../../sdk/api.ts'
+import { type Call, type ChatCompletion, type TranslatedCompletion, type Translator, UpstreamError } from '../../sdk/api.ts'
 import { type BodyReader, type LinkTransform, transformCompletion } from './reader.ts'
 
 /** Reads large replies off the event loop. Both take the bytes over, and throw `ScanError` for what is no JSON, or beyond its bounds. */
@@ -90,25 +90,44 @@ export class WholeReader implements BodyReader {
   }
 
   #checked(reply: ScannedReply): Buffer {
-    const facts = this.#plan.format.whole(reply)
-    if (facts === undefined) throw this.#notAReply()
-    if (facts.refusal !== undefined) throw new UpstreamError(facts.refusal)
+    const { format } = this.#plan
+    this.#restart()
+    const facts = format.whole(reply)
+    if (facts === undefined || facts.refusal !== undefined) {
+      this.report.read(format.usage(reply.pick('usage')), true)
+      throw facts === undefined ? noCompletion() : new UpstreamError(facts.refusal!)
+    }
     this.#settle(facts.usage, () => reply.bytes.toString('latin1'))
     this.unfinished = facts.unfinished === true
     return facts.body ?? reply.bytes
   }
 
   #translate(translator: Translator, body: unknown): ChatCompletion {
+    this.#restart()
     return expectSound(() => {
       const { format, call, headers } = this.#plan
-      const translated = translator.completion(body, headers)
+      const translated = this.#completionOf(translator, body, headers)
       this.#settle(format.usage(translated), () => Buffer.from(JSON.stringify(body)).toString('latin1'))
       return format.normalise(translated, call) as ChatCompletion
     })
   }
 
+  #completionOf(translator: Translator, body: unknown, headers: WholePlan['headers']): TranslatedCompletion {
+    try {
+      return translator.completion(body, headers)
+    } catch (error) {
+      this.report.read(translator.usage?.(body), true)
+      throw error
+    }
+  }
+
   #normalise(reply: object): object {
     return expectSound(() => this.#plan.format.normalise(reply, this.#plan.call))
+  }
+
+  /** All bytes have come: what the body says counts from here, and not its length. A refusal has used nothing but what it says. */
+  #restart(): void {
+    this.report = new UsageReport(this.#plan.call)
   }
 
   /**
@@ -116,10 +135,9 @@ export class WholeReader implements BodyReader {
    * a byte a character.
    */
   #settle(usage: unknown, text: () => string): void {
-    const { call, format } = this.#plan
+    const { format } = this.#plan
     const tokens = readUsage(usage)?.completion_tokens
     const isAllCounted = tokens === undefined || isPlausible(tokens, this.#size)
-    this.report = new UsageReport(call)
     if (format.generates) this.report.wrote(isAllCounted ? this.#size : writtenLength(text()))
     this.report.read(usage, true)
   }
@@ -151,12 +169,16 @@ export class WholeReader implements BodyReader {
     throw error instanceof ScanError ? this.#notAReply() : error
   }
 
+  /** The error for what is no JSON. */
   #notAReply(): GatewayError {
-    return this.#plan.closeDelimited
-      ? new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('BODY_CUT') })
-      : new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('NO_COMPLETION') })
+    if (this.#plan.closeDelimited) return new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('BODY_CUT') })
+    this.#restart()
+    return noCompletion()
   }
 }
+
+const noCompletion = (): GatewayError =>
+  new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('NO_COMPLETION') })
 
 /** An exception of work that only reads the upstream's data means a bad reply. */
 function expectSound<Value>(work: () => Value): Value {
