@@ -117,7 +117,7 @@ function brokenAfter(words: string, stream: readonly Bytes[]): readonly Step[] {
 const COUNT_PATHS = /count_tokens|count-tokens/
 
 /** Some upstreams read it from the body, some from the path. */
-function isStreamed({ path, ...request }: ReceivedRequest): boolean {
+export function isStreamed({ path, ...request }: ReceivedRequest): boolean {
   return /stream/i.test(path) || (request.json() as { readonly stream?: boolean }).stream === true
 }
 
