@@ -85,11 +85,11 @@ export function servingOf(
     )
     return { operation: own!, call: filled, dropped: native.dropped, forms: undefined, cap }
   }
-  const usual = forms.chatFor(profileOf(tableFor(provider, model), own !== undefined))
+  const usual = forms.chatFor(profileOf(provider, model, own !== undefined))
   if (standIn !== undefined)
     return { operation: standIn, call: withMembers(usual.call, missing), dropped: NONE, forms: undefined }
   const operation = chatOperation(provider, withMembers(usual.call, missing), model)
-  const chat = operation === provider ? usual : forms.chatFor(profileOf(tableFor(operation, model), false))
+  const chat = operation === provider ? usual : forms.chatFor(profileOf(operation, model, false))
   return { operation, call: withMembers(chat.call, missing), dropped: chat.dropped, forms, cap }
 }
 
@@ -174,15 +174,16 @@ export function checkReferences({ leads }: Route, call: Call): void {
 }
 
 /** The profiles in which candidates take a call that they cannot serve in the client's own protocol. */
-export function profilesFor(candidates: Iterable<Candidate>, call: Call): Set<Profile> {
+export function profilesFor(candidates: Iterable<Candidate>, call: Call): readonly Profile[] {
   const native = formsOf(call)?.native
-  const profiles = new Set<Profile>()
+  const profiles: Profile[] = []
   for (const { target } of candidates) {
     const { model } = target.served
     const hasEndpoint = target.operations.of(call.endpoint, model) !== undefined
     if (native !== undefined && hasEndpoint) continue
-    profiles.add(profileOf(tableFor(target.provider, model), hasEndpoint))
-    if (target.provider.chatBy !== undefined) profiles.add('plain')
+    const { provider } = target
+    profiles.push(profileOf(provider, model, hasEndpoint))
+    if (provider.chatBy !== undefined) profiles.push(profileOf({ parameters: {} }, model, false))
   }
   return profiles
 }
