@@ -42,6 +42,8 @@ export interface Config {
 /** One link of the chain. */
 export interface LinkConfig {
   readonly plugin: ChainPlugin
+  /** Whether it comes with the gateway. */
+  readonly isBuiltIn: boolean
   /** Validated by the plugin's schema, defaults filled in, secrets sealed. */
   readonly config: unknown
   /** Absent: every call passes the link. */

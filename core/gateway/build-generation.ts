@@ -63,10 +63,11 @@ class GenerationBuilder {
     this.#creator = new PluginCreator(services, instances)
   }
 
-  async createLink({ plugin, config, when, at }: LinkConfig, index: number): Promise<ChainLink> {
-    const link = await this.#creator.createLink({ plugin, place: placeOfLink(plugin), config, at, path: ['chain', index] })
+  async createLink({ plugin, isBuiltIn, config, when, at }: LinkConfig, index: number): Promise<ChainLink> {
+    const identity = { plugin, isBuiltIn, place: placeOfLink(plugin), config, at, path: ['chain', index] }
+    const link = await this.#creator.createLink(identity)
     const explain = link.explain && ((principal: Principal) => link.explain!(principal))
-    return { name: plugin.name, handle: link.handle, explain, when }
+    return { name: plugin.name, handle: link.handle, explain, isBuiltIn, when }
   }
 
   async createNamespace(entry: NamespaceConfig, { digests }: Config): Promise<Namespace> {

@@ -5,6 +5,7 @@ import type { ReadConfig } from '../config/load.ts'
 import { addFrames } from '../config/report.ts'
 import { createHost, type HostServices } from '../plugins/host.ts'
 import { CreateFailure, type InstanceIdentity, InstanceLeases, type InstancePool } from '../plugins/instances.ts'
+import { servicesOutsideLinks } from '../plugins/link-context.ts'
 import { type Credential, CredentialPool } from '../routing/credentials.ts'
 import { ModelDiscovery } from '../routing/discovery.ts'
 import { Operations } from '../routing/operation.ts'
@@ -30,10 +31,11 @@ export class PluginCreator {
     this.#instances = instances
   }
 
-  createLink(identity: InstanceIdentity & { readonly plugin: ChainPlugin }) {
-    const { plugin, config } = identity
+  createLink(identity: InstanceIdentity & { readonly plugin: ChainPlugin; readonly isBuiltIn: boolean }) {
+    const { plugin, isBuiltIn, config } = identity
     return this.#instances.take(identity, async (context) => {
-      const created = await plugin.create(config as never, createHost(this.#services, context))
+      const services = isBuiltIn ? this.#services : servicesOutsideLinks(this.#services)
+      const created = await plugin.create(config as never, createHost(services, context))
       if (typeof created?.handle !== 'function') throw new Error('create() must return a link: { handle(ctx, next) { … } }')
       return created
     })

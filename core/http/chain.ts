@@ -4,7 +4,8 @@ import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import type { When } from '../config/schema/when.ts'
 import type { GatewayError } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
-import { ContractViolation, type PluginTimer, pluginError } from '../plugins/faults.ts'
+import { ContractViolation, PluginFailure, type PluginTimer, pluginError } from '../plugins/faults.ts'
+import { inLink, itemsInLink, type LinkOfCall, outsideLink } from '../plugins/link-context.ts'
 import type {
   AttemptRecord,
   Call,
@@ -21,7 +22,7 @@ import type {
   RouteTrace,
   Served,
 } from '../sdk/api.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, RunningLink } from './exchange.ts'
 import { fits } from './link-condition.ts'
 import { sendLinkReply } from './link-reply.ts'
 
@@ -104,7 +105,8 @@ export class LinkState implements CallState {
   }
 
   call(): Promise<Call> {
-    return this.#exchange.call()
+    const { currentLink } = this.#exchange
+    return currentLink.outside(() => this.#exchange.call())
   }
 
   elapsed(): { readonly total: number; readonly overhead: number } {
@@ -132,6 +134,8 @@ export interface ChainLink {
   readonly name: string
   readonly handle: Middleware<CallState>
   readonly explain: Link['explain']
+  /** Whether it comes with the gateway. */
+  readonly isBuiltIn: boolean
   /** The calls for which the link runs; undefined: all. */
   readonly when: When | undefined
 }
@@ -199,7 +203,7 @@ interface TimeLimit {
 }
 
 /** One run of a link in a call: its handler, its `next`, and its own time. */
-class LinkRun implements Expiring {
+class LinkRun implements Expiring, RunningLink, LinkOfCall {
   previous: this | undefined
   next: this | undefined
   readonly name: string
@@ -229,7 +233,7 @@ class LinkRun implements Expiring {
   async done(): Promise<void> {
     this.#exchange.enterLink(this)
     try {
-      await this.#limited(this.#link.handle(this.#ctx as never, () => this.#next()))
+      await this.#limited(this.inside(() => this.#link.handle(this.#ctx as never, () => this.#next())))
       // If a link does not await next(), the head must not be sent too early.
       if (this.#inner !== undefined && !this.#innerIsOver) await this.#inner
       if (this.#ctx.body != null && this.#exchange.failure === undefined) throw new ContractViolation('BODY_SET')
@@ -239,6 +243,23 @@ class LinkRun implements Expiring {
     } finally {
       this.#isOver = true
     }
+  }
+
+  inside<Result>(work: () => Result): Result {
+    return this.#link.isBuiltIn ? work() : inLink(this, work)
+  }
+
+  itemsInside<Item>(items: Iterable<Item> | AsyncIterable<Item>): Iterable<Item> | AsyncIterable<Item> {
+    return this.#link.isBuiltIn ? items : itemsInLink(this, items)
+  }
+
+  outside<Result>(work: () => Result): Result {
+    return this.#link.isBuiltIn ? work() : outsideLink(work)
+  }
+
+  lost(thrown: unknown): void {
+    const error = this.#exchange.lost(new PluginFailure(this.name, 'background', thrown))
+    this.#reject?.(error)
   }
 
   /** Stops the link's own time and returns it, in milliseconds. */
@@ -283,7 +304,7 @@ class LinkRun implements Expiring {
     if (this.#isOver) return Promise.resolve()
     if (this.#inner !== undefined) return this.#violation('NEXT_TWICE')
     if (this.#exchange.linkReply !== undefined) return this.#violation('NEXT_AFTER_REPLY')
-    this.#inner = this.#runRest()
+    this.#inner = this.outside(() => this.#runRest())
     return this.#inner
   }
 
@@ -296,7 +317,7 @@ class LinkRun implements Expiring {
       this.#exchange.fail(error)
     }
     this.#innerIsOver = true
-    this.#exchange.currentLink = this.name
+    this.#exchange.currentLink = this
     // A link that threw in the meantime no longer runs.
     if (this.#isOver) return
     this.#runningSince = performance.now()

@@ -45,12 +45,18 @@ export interface HeldGeneration {
   release(): void
 }
 
-/** A link of the call, and its own time. */
-export interface MeasuredLink {
+/** A link of the call: its own time, and its async context, to which all belongs that its code starts. */
+export interface RunningLink {
   /** The plugin's name. */
   readonly name: string
   /** `now`: monotonic milliseconds. */
   record(now: number): LinkRecord
+  /** Calls code of the link in its context. */
+  inside<Result>(work: () => Result): Result
+  /** What code of the link makes while it is read. */
+  itemsInside<Item>(items: Iterable<Item> | AsyncIterable<Item>): Iterable<Item> | AsyncIterable<Item>
+  /** Calls code of the gateway, which the link has called. */
+  outside<Result>(work: () => Result): Result
 }
 
 /** An endpoint of `/v1`, called by the chain. */
@@ -69,15 +75,16 @@ export interface Endpoint {
 
 /** A function of a link that runs when its call is settled. */
 export interface SettledHook {
-  /** The link's name. */
-  readonly link: string
+  readonly link: RunningLink
   readonly fn: (outcome: Outcome) => void | Promise<void>
 }
 
-/** Runs settled hooks. */
+/** Runs settled hooks, and reports what plugins do after the end of a call. */
 export interface HookRunner {
   /** Undefined if the hook is synchronous. */
   run(hook: SettledHook, outcome: Outcome): Promise<void> | undefined
+  /** A plugin failed after the call with this id was reported. */
+  failedLate(id: string, failure: PluginFailure): void
 }
 
 /** The state of a reply after its end. */
@@ -85,7 +92,7 @@ export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
 
 /** The reply of a link instead of an upstream's. */
 export interface LinkReply {
-  readonly link: string
+  readonly link: RunningLink
   readonly reply: ChatCompletion | Iterable<ChatChunk> | AsyncIterable<ChatChunk>
 }
 
@@ -115,10 +122,10 @@ export class Exchange implements DispatchListener, Linked {
   /** The route of the call's model; undefined before it is found. */
   route: Route | undefined
 
-  /** The running link, to attribute replies and hooks. */
-  currentLink = 'core'
+  /** The running link, to attribute replies and hooks. Set before the first link runs. */
+  currentLink!: RunningLink
   /** The links that ran, outermost first. */
-  readonly linkRuns: MeasuredLink[] = []
+  readonly linkRuns: RunningLink[] = []
   /** Innermost link first: a reply passes the chain from inside to outside. */
   readonly transforms: LinkTransform[] = []
   readonly settledHooks: SettledHook[] = []
@@ -222,7 +229,15 @@ export class Exchange implements DispatchListener, Linked {
     if (this.#isDecided || this.failure !== undefined) throw new ContractViolation('TRANSFORM_AFTER_NEXT')
     // Other endpoints reply with neither completions nor chunks.
     if (this.endpointName !== 'chat.completions' && this.endpoint?.protocol === undefined) return
-    this.transforms.unshift({ link: this.currentLink, transform })
+    const link = this.currentLink
+    const { chunk, completion } = transform
+    this.transforms.unshift({
+      link: link.name,
+      transform: {
+        ...(chunk && { chunk: (each) => link.inside(() => chunk.call(transform, each)) }),
+        ...(completion && { completion: (whole) => link.inside(() => completion.call(transform, whole)) }),
+      },
+    })
   }
 
   /** From now on links can no longer change the call or choose its upstream or reply. */
@@ -231,8 +246,8 @@ export class Exchange implements DispatchListener, Linked {
     this.#requestBody?.decide()
   }
 
-  enterLink(run: MeasuredLink): void {
-    this.currentLink = run.name
+  enterLink(run: RunningLink): void {
+    this.currentLink = run
     this.linkRuns.push(run)
   }
 
@@ -306,7 +321,18 @@ export class Exchange implements DispatchListener, Linked {
     if (this.stream?.opened) this.stream.fail(failure)
   }
 
-  /** Fails the current attempt when the gateway stops, and sends `error` to the client. */
+  /** A plugin has lost a promise: fails the call in any state, at once. After its end the failure is only reported. Returns the error. */
+  lost(failure: PluginFailure): GatewayError {
+    const error = new GatewayError('plugin_error', { cause: failure })
+    if (this.#hookRunner !== undefined) this.#hookRunner.failedLate(this.id, failure)
+    else {
+      this.fail(error)
+      this.stop(error)
+    }
+    return error
+  }
+
+  /** Fails the current attempt, and sends `error` to the client. */
   stop(error: GatewayError): void {
     this.#dispatch?.fail(error)
   }

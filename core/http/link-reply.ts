@@ -27,13 +27,14 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
       throw violationBy(reply, 'REPLY_OF_OTHER_KIND')
     if (isChunks(reply)) {
       const writer = forms?.writer() ?? AS_THEY_ARE
-      await sendChunks(exchange, link, { chunks: call.includeUsage ? reply : withoutUsage(reply), writer })
+      const chunks = link.itemsInside(reply)
+      await sendChunks(exchange, link.name, { chunks: call.includeUsage ? chunks : withoutUsage(chunks), writer })
     } else {
       const encode = isChat && forms ? (completion: ChatCompletion) => forms.reply(completion) : undefined
       exchange.body = transformCompletion(copy(reply, exchange), exchange.transforms, encode)
     }
   } catch (thrown) {
-    throw pluginError(link, 'reply', thrown)
+    throw pluginError(link.name, 'reply', thrown)
   }
 }
 

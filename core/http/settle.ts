@@ -3,6 +3,7 @@ import { withTimeout } from '../async/timeout.ts'
 import type { GatewayError } from '../errors.ts'
 import type { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
 import type { Log } from '../observe/log.ts'
+import type { PluginFailure } from '../plugins/faults.ts'
 import type { Outcome } from '../sdk/api.ts'
 import { type CallSink, callRecord } from '../usage/call-record.ts'
 import { Exchange, type HookRunner, type SentReply, type SettledHook } from './exchange.ts'
@@ -50,12 +51,12 @@ export class Settlement implements HookRunner {
     const { plugins, log, hookTimeout } = this.#options
     const startedAt = performance.now()
     const failed = (err: unknown): void => {
-      plugins.failed(link, 'settled')
-      log.error({ plugin: link, err }, 'onSettled failed')
+      plugins.failed(link.name, 'settled')
+      log.error({ plugin: link.name, err }, 'onSettled failed')
     }
-    const ran = (): void => plugins.ran(link, 'settled', performance.now() - startedAt)
+    const ran = (): void => plugins.ran(link.name, 'settled', performance.now() - startedAt)
     try {
-      const working = fn(outcome)
+      const working = link.inside(() => fn(outcome))
       // Most hooks are synchronous and need no promise.
       if (working !== undefined) return withTimeout(hookTimeout, Promise.resolve(working)).catch(failed).finally(ran)
     } catch (err) {
@@ -65,16 +66,22 @@ export class Settlement implements HookRunner {
     return undefined
   }
 
+  failedLate(id: string, failure: PluginFailure): void {
+    const { plugins, log } = this.#options
+    plugins.failed(failure.plugin, failure.phase)
+    log.error({ id, err: failure }, 'plugin failed')
+  }
+
   /** `headers`: the request's. */
   #report(exchange: Exchange, outcome: Outcome, headers: IncomingHttpHeaders): void {
-    const { calls, plugins, recorder, log } = this.#options
+    const { calls, plugins, recorder } = this.#options
     const { id, principal, tags, trace } = exchange
     calls.settled(outcome)
     recorder.record(callRecord(outcome, { id, principal, tags, headers, trace }))
     for (const failure of exchange.pluginFailures) {
-      plugins.failed(failure.plugin, failure.phase)
       // The call's log line has only the call's own failure.
-      if (outcome.error?.cause !== failure) log.error({ id, err: failure }, 'plugin failed')
+      if (outcome.error?.cause === failure) plugins.failed(failure.plugin, failure.phase)
+      else this.failedLate(id, failure)
     }
   }
 }

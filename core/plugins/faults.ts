@@ -2,9 +2,9 @@ import { GatewayError } from '../errors.ts'
 
 /**
  * When a plugin ran: a link's middleware, its `onSettled` functions, a provider making the upstream's request, either of them reading
- * or changing the reply.
+ * or changing the reply, or what a link started and does not await.
  */
-export type PluginPhase = 'handle' | 'settled' | 'request' | 'reply'
+export type PluginPhase = 'handle' | 'settled' | 'request' | 'reply' | 'background'
 
 /** Records how long plugins run. */
 export interface PluginTimer {

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 
 /** What was never given back. */
@@ -13,6 +14,13 @@ const DEEDS: Readonly<Record<string, () => void>> = {
     void setTimeout(() => {
       throw new Error('in a timer')
     }, 1),
+  // In the context of the module: of no call.
+  outside: AsyncResource.bind(
+    () =>
+      void setTimeout(() => {
+        throw new Error('outside of any call')
+      }, 1),
+  ),
   pause: () => block(3_000),
   hang: () => block(Number.POSITIVE_INFINITY),
   leak: () => void leaked.push(Buffer.alloc(LEAK, 1)),

@@ -2,6 +2,7 @@ import { type OpenIdProvider, openIdProvider } from '../../accounts/openid.ts'
 import type { ManagementOptions } from '../../control/services.ts'
 import { type Gateway, type GatewayOptions, startGateway } from '../../gateway/gateway.ts'
 import type { Log } from '../../observe/log.ts'
+import { giveToLink } from '../../plugins/link-context.ts'
 import { Secret } from '../../sdk/api.ts'
 import { databaseUrl, openStore, type Store } from '../../store/database.ts'
 import { ConfigError } from '../../text/diagnostic.ts'
@@ -39,6 +40,7 @@ export async function start(options: StartOptions, io: CommandIo): Promise<numbe
   // Before anything is printed: a reader of the output may send a signal at once.
   const ended = untilSignal(gateway, options, log)
   process.on('uncaughtException', (err) => {
+    if (giveToLink(err)) return
     log.fatal({ err }, 'uncaught exception, shutting down')
     ended.drain(0, 1)
   })

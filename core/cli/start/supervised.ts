@@ -1,6 +1,7 @@
 import { RunFolder } from '../../gateway/run-folder.ts'
 import { type Assignment, type Orders, report, reportAlive, serveSupervised } from '../../gateway/supervised.ts'
 import type { Log } from '../../observe/log.ts'
+import { giveToLink } from '../../plugins/link-context.ts'
 import { ConfigError } from '../../text/diagnostic.ts'
 import type { CommandIo } from '../output.ts'
 import { printConfigError } from '../validation-report.ts'
@@ -36,6 +37,7 @@ export async function startSupervised(assignment: Assignment, options: StartOpti
   process.off('disconnect', endAlone)
   let code = 0
   process.on('uncaughtException', (err) => {
+    if (giveToLink(err)) return
     log.fatal({ err }, 'uncaught exception, ending this process')
     code = 1
     // Control serves no calls, and is replaced when it has ended: its successor needs its sockets.

@@ -13,6 +13,8 @@ import { type LocatedNames, locateNames } from './undeclared-names.ts'
 /** A plugin and the config that it will be created with. */
 export interface ConfiguredPlugin<Kind extends PluginKind> {
   readonly plugin: Plugins[Kind]
+  /** Whether it comes with the gateway. */
+  readonly isBuiltIn: boolean
   /** Defaults filled in, secrets sealed; of a namespace with several credentials, that of the first. */
   readonly config: unknown
   /** The configs of a namespace's credentials, by their names; absent: it has one, or none. */
@@ -50,9 +52,10 @@ export async function configurePlugins<Kind extends PluginKind>(
     files.include(() => pluginFiles(entry.name, baseDir))
     try {
       const plugin = await loadPlugin(entry.name, kind, baseDir)
-      if (!(await builtinNames(kind)).includes(entry.name)) checkSchema(plugin.schema)
+      const isBuiltIn = (await builtinNames(kind)).includes(entry.name)
+      if (!isBuiltIn) checkSchema(plugin.schema)
       const checked = checkConfig(plugin, entry, raw)
-      const configured = { plugin, ...checked.configs }
+      const configured = { plugin, isBuiltIn, ...checked.configs }
       plugins.set(entry.id, configured)
       const scalars = ['config', 'credentials'].flatMap((field) => [...raw.file.scalars([...entry.path, field])])
       const isFilled = scalars.every(([path]) => !raw.isUnset(path))

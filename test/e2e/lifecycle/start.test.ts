@@ -8,8 +8,9 @@ import { Home } from './umg.ts'
 const routes = (...links: string[]) =>
   `version: 1\nchain: [${['{ plugin: auth }', ...links].join(', ')}]\nnamespaces: { sandbox: { provider: sandbox } }\n`
 
-/** A plugin with a timer, which keeps the process alive. It throws an uncaught error if a call requests it. */
+/** A plugin with a timer, which keeps the process alive. It throws an uncaught error outside of the call that requests it. */
 const RESTLESS = `
+import { AsyncResource } from 'node:async_hooks'
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 export default defineChain({
   apiVersion: 1,
@@ -18,9 +19,10 @@ export default defineChain({
   create({ refuse }) {
     setInterval(() => {}, 1000)
     if (refuse !== undefined) throw new Error(refuse)
+    const lose = AsyncResource.bind(() => void Promise.reject(new Error('lost-detail')))
     return {
       handle(ctx, next) {
-        if (ctx.get('x-lose') !== '') void Promise.reject(new Error('lost-detail'))
+        if (ctx.get('x-lose') !== '') lose()
         return next()
       },
     }

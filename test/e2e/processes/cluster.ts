@@ -139,13 +139,15 @@ namespaces:
   sandbox: { provider: sandbox }
 `
 
-/** A link whose headers make it lose an error outside of any call, or block its process for ever. */
-export const CARELESS = `import { defineChain } from 'unified-model-gateway/plugin'
+/** A link whose headers make it lose an error outside of any call or in its call, or block its process for ever. */
+export const CARELESS = `import { AsyncResource } from 'node:async_hooks'
+import { defineChain } from 'unified-model-gateway/plugin'
 export default defineChain({
   kind: 'chain', apiVersion: 1, name: 'careless', schema: {},
-  create: () => ({
+  create: (_, __, lose = () => setTimeout(() => { throw new Error('lost') }), outside = AsyncResource.bind(lose)) => ({
     handle(ctx, next) {
-      if (ctx.get('x-lose')) setTimeout(() => { throw new Error('lost') })
+      if (ctx.get('x-lose')) outside()
+      if (ctx.get('x-lose-call')) return new Promise(lose)
       if (ctx.get('x-block')) {
         process.stdout.write('blocked\\n')
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)

@@ -70,7 +70,16 @@ describe('a gateway of several processes', () => {
 
     const accepted = () => cluster().metric('umg_config_last_reload_successful')
 
-    it('loses one proxy only when a plugin loses an error', async () => {
+    it('keeps all its processes when a link loses an error of a call, and fails the call', async () => {
+      const gateway = cluster()
+      const reply = await gateway.call('Hello!', { model: 'first/m', headers: { 'x-lose-call': 'yes' } })
+      expect(reply.status).to.equal(500)
+      await gateway.umg.prints(/"cause":"careless: Error at /)
+      expect(await gateway.statuses(6, 'first/m')).to.deep.equal([200, 200, 200, 200, 200, 200])
+      expect(gateway.umg.stdout).to.not.contain('uncaught exception')
+    })
+
+    it('loses one proxy only when a plugin loses an error outside of calls', async () => {
       const gateway = cluster()
       const before = gateway.pids
       const lost = gateway.call('Hello!', { model: 'first/m', headers: { 'x-lose': 'yes' } })

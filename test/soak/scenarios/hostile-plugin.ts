@@ -14,12 +14,13 @@ const CLIENTS = 8
 const DEEDS: readonly (readonly [string, number])[] = [
   ['reject', 3],
   ['timer', 3],
+  ['outside', 6],
   ['pause', 2],
   ['leak', 10],
   ['hang', 1],
 ]
 /** The time after a deed in which a process is replaced. A process that hangs is ended after ten seconds. */
-const AFTER_MS: Readonly<Record<string, number>> = { leak: 300, hang: 18_000 }
+const AFTER_MS: Readonly<Record<string, number>> = { reject: 300, timer: 300, leak: 300, hang: 18_000 }
 const USUALLY_AFTER_MS = 5_000
 /** A call that breaks off so soon after a process was ended was one of its calls. */
 const OF_THE_ENDED_MS = 500
@@ -68,7 +69,7 @@ ${namespaceOf('open')}`,
     return [
       exactly(0, 'calls of other clients that failed though their process was not ended', others.length),
       atMost(CLIENTS, 'calls', 'of the process that hung and was ended', broken.length - others.length),
-      exactly(6, 'processes that drained after an error that their plugin lost', lost),
+      exactly(6, 'processes that drained after an error that their plugin lost outside of calls', lost),
       exactly(1, 'whether a process that hung was ended', service.output().split('does not answer, ending it').length - 1),
       exactly(1, 'whether calls were served', Math.min(served, 1)),
     ]
