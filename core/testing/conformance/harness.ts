@@ -61,7 +61,7 @@ export async function startHarness(subject: ProviderUnderTest): Promise<Harness>
 
 async function startBefore(
   upstream: ScriptedUpstream,
-  { plugin: own, config, discovery, besides }: ProviderUnderTest,
+  { plugin: own, config, discovery, uploads, besides }: ProviderUnderTest,
 ): Promise<Harness> {
   const plugin = redirect(own, upstream.origin)
   const configured = config(upstream)
@@ -73,6 +73,8 @@ async function startBefore(
     const other = besides?.(request) ?? (request.method === 'GET' ? listing(discovery, request) : undefined)
     if (other !== undefined) return other
     received.push(undoRedirect(request))
+    const upload = uploads?.(request)
+    if (upload !== undefined) return upload
     return typeof script === 'function' ? script(request) : script
   })
   const { default: Sdk } = await import('openai').catch(() => ({ default: undefined }))

@@ -1,4 +1,4 @@
-import type { EndpointName, ProviderPlugin, Usage } from '../../sdk/api.ts'
+import type { EndpointName, FinishReason, ProviderPlugin, Usage } from '../../sdk/api.ts'
 import type { PluginConfig } from '../gateway/plugin-gateway.ts'
 import type { Asked } from '../translator/run-translator.ts'
 import type { Said, SaidTool } from '../upstream/openai-reply.ts'
@@ -23,6 +23,8 @@ export interface ProviderUnderTest {
   /** The requests that the upstream must get. */
   readonly requests: RequestsFixture | Absent
   readonly scenarios: Scenarios
+  /** Its further reasons for an end, by their names: `{ stop_sequence: { …, says: { text: 'Hel', finish: 'stop' } } }`. */
+  readonly finishes?: Readonly<Record<string, ReplyFixture<{ readonly finish: FinishReason }>>>
   readonly errors: Errors
   readonly midStreamError: MidStreamError | Absent
   readonly discovery: Discovery | Absent
@@ -39,7 +41,9 @@ export interface ProviderUnderTest {
    * `{ reasoning_effort: { reasoning_effort: 'low', max_tokens: 10_000 } }`.
    */
   readonly parameters?: Readonly<Record<string, Asked>>
-  /** Answers the provider's requests other than for models and completions, such as for a token. */
+  /** Answers requests that a call sends before its own, such as the upload of an image. They are in the file of requests too. */
+  uploads?(request: ReceivedRequest): Script | undefined
+  /** Answers requests that serve many calls, such as a library's request for a token. They are not in the file of requests. */
   besides?(request: ReceivedRequest): Script | undefined
 }
 
@@ -124,8 +128,9 @@ export interface ErrorFixture {
   readonly status: number
   /** Bytes, or a value that is sent as JSON. */
   readonly body: object | Bytes
-  readonly headers?: HeaderLines
-  /** Seconds, if the body says how long to wait. */
+  /** A function, if they depend on the time of the reply: `() => ({ 'x-reset-ms': String(Date.now() + 9000) })`. */
+  readonly headers?: HeaderLines | (() => HeaderLines)
+  /** Seconds, if the body or a header of the upstream's own says how long to wait. */
   readonly retryAfter?: number
   /** The field of the request that the body names, as the client reads it. */
   readonly param?: string

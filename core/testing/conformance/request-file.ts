@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isUtf8 } from 'node:buffer'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { SentRequest } from './redirect.ts'
@@ -77,12 +78,14 @@ export function show(
   const boundary = /boundary=(\S+)/.exec(type)?.[1] ?? ''
   const names = Object.keys(headers).filter((name) => !OF_THE_CONNECTION.has(name))
   const lines = names.sort().map((name) => `${name}: ${shown[name] ?? headers[name]}`)
-  const content = type.startsWith('application/json')
-    ? compact(JSON.parse(body.toString()))
-    : body.toString().replaceAll('\r\n', '\n')
+  const content = type.startsWith('application/json') ? compact(JSON.parse(body.toString())) : readable(body)
   const text = [`${method} ${origin}${path}`, ...lines, ...(content === '' ? [] : ['', content])].join('\n').trimEnd()
   return boundary === '' ? text : text.replaceAll(boundary, 'BOUNDARY')
 }
+
+/** Bytes that are no text are shown in base64. */
+const readable = (body: Buffer): string =>
+  isUtf8(body) ? body.toString().replaceAll('\r\n', '\n') : `# in base64: ${body.toString('base64')}`
 
 /** JSON in which all that fits stands on one line. */
 function compact(value: unknown, indent = ''): string {

@@ -94,8 +94,8 @@ export class RequestRecorder {
     const body = await reply.text()
     const sent = received.slice(before).map((one) => this.#show(one))
     const dropped = reply.headers.get('x-umg-params-dropped')
-    if (dropped !== null) sent.unshift(`# dropped: ${dropped}`)
-    this.#expect(title, sent.length > 0 ? sent.join('\n') : `# not sent: ${reply.status} ${refusalOf(body)}`)
+    const shown = sent.length > 0 ? sent.join('\n\n') : `# not sent: ${reply.status} ${refusalOf(body)}`
+    this.#expect(title, dropped === null ? shown : `# dropped: ${dropped}\n${shown}`)
   }
 
   /** In the order of their paths: they may be sent at once. */

@@ -6,6 +6,12 @@ import type { ReplyFixture, Scenarios } from './provider-under-test.ts'
 /** A PNG of one pixel. */
 export const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 
+const IMAGE_BYTES = Buffer.from(IMAGE, 'base64')
+
+/** Whether one of the requests has the image, as text or as bytes. */
+export const haveImage = (requests: readonly { readonly body: Buffer }[]): boolean =>
+  requests.some(({ body }) => body.includes(IMAGE) || body.includes(IMAGE_BYTES))
+
 /** The fields of a scenario's request besides its prompt. */
 const OWN: Readonly<Partial<Record<keyof Scenarios, Asked>>> = {
   reasoning: { reasoning_effort: 'low' },

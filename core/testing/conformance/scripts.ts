@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { streamRunner } from '../translator/every-byte.ts'
-import { json, type ReplyOptions, reply } from '../upstream/replies.ts'
+import { type HeaderLines, json, type ReplyOptions, reply } from '../upstream/replies.ts'
 import { type Bytes, isBytes, type Step } from '../upstream/script.ts'
 import type { Suite } from './harness.ts'
 import type { ErrorFixture, ProviderUnderTest, ReplyFixture } from './provider-under-test.ts'
@@ -30,8 +30,13 @@ export function streamScript({ streamType = 'text/event-stream' }: ProviderUnder
   return reply(events, { framing: 'chunked', headers: { 'content-type': streamType } })
 }
 
-/** An upstream's error reply. */
-export function errorScript({ status, body, headers = {} }: ErrorFixture): Step[] {
+/** The headers of an error reply that is made now. */
+export const errorHeaders = ({ headers = {} }: ErrorFixture): HeaderLines => (typeof headers === 'function' ? headers() : headers)
+
+/** An upstream's error reply, made now. */
+export function errorScript(fixture: ErrorFixture): Step[] {
+  const { status, body } = fixture
+  const headers = errorHeaders(fixture)
   return isBytes(body) ? reply([body], { status, headers: { ...JSON_TYPE, ...headers } }) : json(body, { status, headers })
 }
 

@@ -33,8 +33,8 @@ export interface LinkRun {
   readonly log: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** A chain plugin in a running gateway, for any number of calls. */
-export interface StartedLink {
+/** A chain plugin in a running gateway, for any number of calls: `await using link = await startLink(…)` closes it, also if the test fails. */
+export interface StartedLink extends AsyncDisposable {
   /** Sends one call. Must not be called while another call runs. */
   run(call?: LinkCall): Promise<LinkRun>
   /** Closes the link, and waits for its work after the calls. */
@@ -52,12 +52,8 @@ export async function runLink(
   plugin: ChainPlugin,
   { config, ...call }: LinkCall & { readonly config?: PluginConfig } = {},
 ): Promise<LinkRun> {
-  const link = await startLink(plugin, config)
-  try {
-    return await link.run(call)
-  } finally {
-    await link.close()
-  }
+  await using link = await startLink(plugin, config)
+  return await link.run(call)
 }
 
 /** Starts a gateway with a chain plugin, to test what the plugin keeps between calls. */
@@ -69,13 +65,11 @@ export async function startLink(plugin: ChainPlugin, config: PluginConfig = {}):
       chain: [{ plugin: auth.plugin }, { plugin, config }],
       namespaces: { test: { plugin: passThrough, config: { origin: upstream.origin } } },
     })
-    return {
-      run: (call = {}) => run({ plugin, gateway, upstream, auth }, call),
-      async close() {
-        await gateway.stop()
-        await upstream.close()
-      },
+    const close = async (): Promise<void> => {
+      await gateway.stop()
+      await upstream.close()
     }
+    return { run: (call = {}) => run({ plugin, gateway, upstream, auth }, call), close, [Symbol.asyncDispose]: close }
   } catch (error) {
     await upstream.close()
     throw error

@@ -1,9 +1,9 @@
 import { Secret } from 'unified-model-gateway/plugin'
-import { describeProvider } from 'unified-model-gateway/plugin/testing'
+import { describeProvider, json } from 'unified-model-gateway/plugin/testing'
 import acme from './strangers/acme.ts'
 
 interface Ending {
-  readonly end: 'done' | 'words'
+  readonly end: 'done' | 'words' | 'hush'
   readonly cost: { readonly heard: number; readonly said: number }
 }
 
@@ -54,16 +54,19 @@ describeProvider({
     reasoningBeforeTools: NO_TOOLS,
     refusal: { absent: 'Acme has no finish for it' },
     length: { ...speech(['Once upon'], 'words'), says: { text: 'Once upon', finish: 'length' } },
-    image: { absent: 'Acme reads text only' },
+    image: { ...speech(['A dot']), says: { text: 'A dot' } },
     cachedUsage: { absent: 'Acme has no cache' },
   },
+
+  finishes: { hush: { ...speech(['An old'], 'hush'), says: { text: 'An old', finish: 'content_filter' } } },
+  uploads: ({ path }) => (path === '/v9/pictures' ? json({ picture: 'p_1' }) : undefined),
 
   errors: {
     badRequest: fault(418, 'unclear'),
     contextTooLong: { absent: 'Acme has no limit' },
     badCredential: fault(403, 'stranger'),
     unknownModel: fault(404, 'gone'),
-    rateLimit: { ...fault(429, 'busy', { wait: 9 }), retryAfter: 9 },
+    rateLimit: { ...fault(429, 'busy'), headers: () => ({ 'x-acme-reset': String(Date.now() + 9000) }), retryAfter: 9 },
     quota: fault(402, 'broke'),
     overloaded: fault(503, 'full'),
     internal: fault(500, 'odd'),

@@ -23,6 +23,16 @@ registerHooks({
 })
 `
 
+/** A test that fails before it closes its link. */
+const LEFT_OPEN = `
+import { startLink } from 'unified-model-gateway/plugin/testing'
+import plugin from '../src/index.ts'
+it('fails', async () => {
+  await startLink(plugin, { team: 'red', mostTokens: 100 })
+  throw new Error('Oh')
+})
+`
+
 /** Creates a plugin in a folder. */
 const create = (folder: string, ...args: readonly string[]) => run(process.execPath, [CREATE, ...args], { cwd: folder })
 
@@ -45,6 +55,14 @@ describe('A plugin created by npm create umg-plugin', () => {
   })
 
   after(() => rm(folder, { recursive: true, force: true }))
+
+  it('ends its tests if one fails that has a link open', async () => {
+    const test = join(home('chain'), 'test/open.test.ts')
+    await writeFile(test, LEFT_OPEN)
+    const output = await npm('chain', 'test').then(() => '', String)
+    await rm(test)
+    expect(output).to.contain('1 failing')
+  }).timeout(TIMEOUT_MS)
 
   for (const kind of KINDS) {
     it(`has passing tests (${kind})`, async () => {

@@ -2,11 +2,13 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { install, run, TEMPLATES } from './author.ts'
+import { install, ROOT, run, TEMPLATES } from './author.ts'
 
-/** The template's provider with one error, and the case of the suite that must fail. */
+/** A provider with one error, and the case of the suite that must fail. */
 interface Mutant {
   readonly name: string
+  /** `acme` uploads pictures before it asks. Absent: the template's. */
+  readonly of?: 'acme'
   readonly file: string
   readonly change: readonly [from: string, to: string]
   readonly failingCase: string
@@ -127,7 +129,43 @@ const MUTANTS: readonly Mutant[] = [
     change: ["too_long: { status: 400, code: 'context_length_exceeded', param: 'messages' },", ''],
     failingCase: 'a prompt that is too long',
   },
+  {
+    name: 'takes-a-further-reason-for-another',
+    file: 'reply.ts',
+    change: ["hush: 'stop'", "hush: 'length'"],
+    failingCase: 'the finish of hush',
+  },
+  {
+    name: 'uploads-with-another-type',
+    of: 'acme',
+    file: 'acme.ts',
+    change: ["'content-type': 'image/png'", "'content-type': 'image/jpeg'"],
+    failingCase: 'the chat requests of its file',
+  },
+  {
+    name: 'uploads-without-its-credential',
+    of: 'acme',
+    file: 'acme.ts',
+    change: ["{ 'x-acme-token': token.reveal(), 'content-type'", "{ 'content-type'"],
+    failingCase: 'the chat requests of its file',
+  },
+  {
+    name: 'uploads-other-bytes',
+    of: 'acme',
+    file: 'acme.ts',
+    change: ["Buffer.from(picture, 'base64')", "Buffer.from(picture, 'hex')"],
+    failingCase: 'the answer to an image, which the upstream received',
+  },
+  {
+    name: 'takes-milliseconds-for-seconds',
+    of: 'acme',
+    file: 'acme.ts',
+    change: ['(Number(reset) - Date.now()) / 1000', 'Number(reset) - Date.now()'],
+    failingCase: 'too many requests',
+  },
 ]
+
+const STRANGERS = join(ROOT, 'test/e2e/plugins')
 
 describe('The conformance suite of describeProvider', () => {
   let folder: string
@@ -150,14 +188,23 @@ describe('The conformance suite of describeProvider', () => {
     })
   }
 
-  async function write({ name, file, change: [from, to] }: Mutant): Promise<void> {
+  async function write({ name, of, file, change: [from, to] }: Mutant): Promise<void> {
     const home = join(folder, name)
-    await cp(join(TEMPLATES, 'provider'), home, { recursive: true })
-    const source = await readFile(join(home, 'src', file), 'utf8')
-    expect(source, name).to.contain(from)
-    await writeFile(join(home, 'src', file), source.replace(from, to))
-    const entry = await readFile(join(home, 'src/index.ts'), 'utf8')
-    await writeFile(join(home, 'src/index.ts'), entry.replace('__name__', name))
+    const change = async (path: string, from: string, to: string): Promise<void> => {
+      const source = await readFile(join(home, path), 'utf8')
+      expect(source, name).to.contain(from)
+      await writeFile(join(home, path), source.replace(from, to))
+    }
+    if (of === undefined) {
+      await cp(join(TEMPLATES, 'provider'), home, { recursive: true })
+      await change(join('src', file), from, to)
+      await change('src/index.ts', '__name__', name)
+    } else {
+      await cp(join(STRANGERS, 'strangers'), join(home, 'test/strangers'), { recursive: true })
+      await cp(join(STRANGERS, 'conformance.test.ts'), join(home, 'test/index.test.ts'))
+      await change(join('test/strangers', file), from, to)
+      await change('test/index.test.ts', 'of a stranger', name)
+    }
   }
 
   /** Runs, for each mutant, the case that must fail. Resolves to the full titles of the failed cases. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Said } from '../../upstream/openai-reply.ts'
 import type { Suite } from '../harness.ts'
 import { type Absent, isAbsent, present, type ReplyFixture, type Scenarios } from '../provider-under-test.ts'
-import { IMAGE } from '../requests.ts'
+import { haveImage } from '../requests.ts'
 import { streamBody, streamScript, wholeScript } from '../scripts.ts'
 
 /** A protocol that clients speak beside chat completions, as its cases need it. `Reply`: as a client reads it. */
@@ -34,8 +34,9 @@ export function describeClient<Body extends object, Reply>(suite: Suite, client:
     const streamed = stream ? ', streamed' : ''
     for (const [name, fixture] of present(subject)) {
       it(`${name}${streamed}`, async () => {
+        const before = suite.harness.received.length
         client.expect(await ask(suite, client, { fixture, body: client.body(suite, name, fixture), stream }), fixture.says)
-        if (name === 'image' && !subject.local) assert.ok(suite.harness.received.at(-1)?.body.includes(IMAGE))
+        if (name === 'image' && !subject.local) assert.ok(haveImage(suite.harness.received.slice(before)))
       })
     }
     if (isAbsent(reasoningBeforeTools) || subject.local) continue

@@ -4,7 +4,7 @@ import { gather } from '../../translator/gather.ts'
 import { expectStreamed, expectWhole, readWire } from '../expect-reply.ts'
 import type { Suite } from '../harness.ts'
 import { isAbsent, present, type ReplyFixture, type Scenarios } from '../provider-under-test.ts'
-import { IMAGE, requestOf } from '../requests.ts'
+import { haveImage, requestOf } from '../requests.ts'
 import { streamBody, streamScript, wholeScript } from '../scripts.ts'
 import { caught, itWithSdk } from '../sdk.ts'
 
@@ -30,6 +30,10 @@ export function describeReplies(suite: Suite): void {
       itWithSdk(TITLES[name], () => expectWholeReply(suite, name, fixture))
       itWithSdk(`${TITLES[name]}, streamed`, () => expectStreamedReply(suite, name, fixture))
     }
+    for (const [reason, fixture] of Object.entries(subject.finishes ?? {})) {
+      itWithSdk(`the finish of ${reason}`, () => expectWholeReply(suite, 'text', fixture))
+      itWithSdk(`the finish of ${reason}, streamed`, () => expectStreamedReply(suite, 'text', fixture))
+    }
 
     itWithSdk('usage in a stream only if the request includes it', async () => {
       const { text } = subject.scenarios
@@ -46,6 +50,7 @@ export function describeReplies(suite: Suite): void {
 
 async function expectWholeReply({ subject, harness }: Suite, name: keyof Scenarios, fixture: ReplyFixture): Promise<void> {
   if (!subject.local) harness.answer(wholeScript(fixture))
+  const before = harness.received.length
   const request = requestOf(subject.model, name, fixture)
   const completion = (await harness.sdk.chat.completions.create(request)) as unknown as ChatCompletion
   expectWhole(completion, fixture.says)
@@ -53,7 +58,7 @@ async function expectWholeReply({ subject, harness }: Suite, name: keyof Scenari
   assert.ok(Number.isSafeInteger(completion.created), 'a completion has its creation time in whole seconds')
   if (harness.provider.translator !== undefined) assert.equal(completion.model, request.model, 'the model is the requested one')
   if (name === 'image' && !subject.local) {
-    assert.ok(harness.received.at(-1)?.body.includes(IMAGE), 'the upstream request contains the image')
+    assert.ok(haveImage(harness.received.slice(before)), 'an upstream request contains the image')
   }
 }
 

@@ -2,6 +2,7 @@
 import {
   type ChatMessage,
   type ChatRequest,
+  type ContentPart,
   chunk,
   defineCallFunction,
   defineProvider,
@@ -12,6 +13,7 @@ import {
   mapped,
   type ParameterSupport,
   refused,
+  type Secret,
   secret,
   type TranslatedChunk,
   Type,
@@ -49,14 +51,18 @@ export default defineProvider({
     const credentials = { 'x-acme-token': token }
     return {
       parameters,
-      request: async (call, { model }) => ({
-        origin,
-        path: `/v9/engines/${encodeURIComponent(model)}/speak`,
-        headers: { ...call.headers, ...credentials },
-        ...(await host.compute(call, speakBody, undefined)),
-      }),
+      async request(call, { model, signal }) {
+        const pictures = await host.compute(call, picturesIn, undefined)
+        const ids = await Promise.all(pictures.map((picture) => upload(picture, { origin, token, signal })))
+        return {
+          origin,
+          path: `/v9/engines/${encodeURIComponent(model)}/speak`,
+          headers: { ...call.headers, ...(call.stream && { accept: 'application/x-ndjson' }), ...credentials },
+          ...(await host.compute(call, speakBody, ids)),
+        }
+      },
       translator: () => ({ completion, event, decoder: () => new LineDecoder() }),
-      error: ({ status, body }) => refusalOf(JSON.parse(body).fault, status),
+      error: ({ status, headers, body }) => refusalOf({ ...JSON.parse(body).fault, ...waitOf(headers) }, status),
       async models(signal) {
         const listed = (await host.getJson(`${origin}/v9/engines`, { headers: credentials, signal })) as { engine: string }[]
         return listed.map(({ engine }): Model => ({ id: engine, owned_by: 'acme' }))
@@ -65,8 +71,34 @@ export default defineProvider({
   },
 })
 
-export const speakBody = defineCallFunction(import.meta.url, 'speakBody', ({ body }) => ({
-  body: Buffer.from(JSON.stringify(speakRequest(body))),
+/** The pictures of a request, in base64. */
+export const picturesIn = defineCallFunction(import.meta.url, 'picturesIn', ({ body }) =>
+  body.messages
+    .flatMap(({ content }) => (typeof content === 'object' ? (content ?? []) : []))
+    .map(pictureOf)
+    .filter((picture) => picture !== undefined),
+)
+
+const pictureOf = (part: ContentPart): string | undefined =>
+  part.type === 'image_url' ? /^data:image\/png;base64,(.*)$/.exec(part.image_url.url)?.[1] : undefined
+
+interface Acme {
+  readonly origin: string
+  readonly token: Secret
+  readonly signal: AbortSignal
+}
+
+/** Acme keeps a picture until it is asked about it. Resolves to its name. */
+async function upload(picture: string, { origin, token, signal }: Acme): Promise<string> {
+  const headers = { 'x-acme-token': token.reveal(), 'content-type': 'image/png' }
+  const body = Buffer.from(picture, 'base64')
+  const reply = await fetch(`${origin}/v9/pictures`, { method: 'POST', headers, body, signal })
+  if (!reply.ok) throw new GatewayError('upstream_error')
+  return ((await reply.json()) as { readonly picture: string }).picture
+}
+
+export const speakBody = defineCallFunction(import.meta.url, 'speakBody', ({ body }, pictures: readonly string[]) => ({
+  body: Buffer.from(JSON.stringify({ ...speakRequest(body), ...(pictures.length > 0 && { pictures }) })),
   dropped: droppedInside(body, parameters),
 }))
 
@@ -79,17 +111,17 @@ const speakRequest = ({ messages, temperature, max_tokens, max_completion_tokens
 
 function textOf(content: ChatMessage['content'], param: string): string {
   if (content == null || typeof content === 'string') return content ?? ''
-  return content.map((part) => (part.type === 'text' ? part.text : noText(param))).join('')
+  return content.map((part) => (part.type === 'text' ? part.text : pictureOf(part) === undefined ? noText(param) : '')).join('')
 }
 
 function noText(param: string): never {
-  throw new GatewayError('unsupported_parameter', { param, values: { detail: ' Acme reads text only.' } })
+  throw new GatewayError('unsupported_parameter', { param, values: { detail: ' Acme reads text and PNG only.' } })
 }
 
 /** What Acme says: pieces of text, then why it ended and what it cost, or a fault. */
 interface Line {
   readonly say?: string
-  readonly end?: 'done' | 'words'
+  readonly end?: 'done' | 'words' | 'hush'
   readonly cost?: { readonly heard: number; readonly said: number }
   readonly fault?: Fault
 }
@@ -100,7 +132,7 @@ interface Fault {
   readonly wait?: number
 }
 
-const FINISH = { done: 'stop', words: 'length' } as const
+const FINISH = { done: 'stop', words: 'length', hush: 'content_filter' } as const
 
 function completion(body: unknown) {
   const line = body as Line
@@ -121,6 +153,11 @@ function* event({ data }: UpstreamEvent): Iterable<TranslatedChunk> {
 function usageOf({ cost }: Line): Usage | undefined {
   if (cost === undefined) return undefined
   return { prompt_tokens: cost.heard, completion_tokens: cost.said, total_tokens: cost.heard + cost.said }
+}
+
+/** When Acme has time again: in milliseconds since 1970. */
+function waitOf({ 'x-acme-reset': reset }: Readonly<Record<string, string>>): Pick<Fault, 'wait'> {
+  return reset === undefined ? {} : { wait: Math.ceil((Number(reset) - Date.now()) / 1000) }
 }
 
 const STATUS = { busy: 429, broke: 429, unclear: 400, stranger: 401 } as const

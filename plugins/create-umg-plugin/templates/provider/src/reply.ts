@@ -15,6 +15,7 @@ const FINISH: Readonly<Record<Ending, FinishReason>> = {
   words: 'length',
   tools: 'tool_calls',
   bleep: 'content_filter',
+  hush: 'stop',
 }
 
 /** Translates one reply to OpenAI's. An error that it throws on invalid bytes counts as the upstream's. */

@@ -33,7 +33,7 @@ export interface Call {
 }
 
 /** Why a reply ended. */
-export type Ending = 'done' | 'words' | 'tools' | 'bleep'
+export type Ending = 'done' | 'words' | 'tools' | 'bleep' | 'hush'
 
 /** Tokens, which Parrot calls words. */
 export interface Cost {

@@ -53,6 +53,9 @@ describeProvider({
     cachedUsage: { absent: 'Parrot has no cache' },
   },
 
+  // The further reasons for which its replies end.
+  finishes: { hush: { ...talk(['Hello'], [], 'hush'), says: { text: 'Hello', finish: 'stop' } } },
+
   errors: {
     badRequest: trouble(400, 'odd'),
     contextTooLong: trouble(400, 'too_long'),
