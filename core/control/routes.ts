@@ -13,6 +13,12 @@ const targetSchema = Type.Object(
     health: Type.Optional(
       oneOf(['closed', 'open', 'half_open'], "The state of its circuit breaker; absent if the model is not an upstream's."),
     ),
+    last_call: Type.Optional(
+      oneOf(
+        ['succeeded', 'failed'],
+        "How the last attempt at it ended; absent before the first one since the start. A caller's mistake is no failure.",
+      ),
+    ),
   },
   { title: 'Target' },
 )
@@ -68,15 +74,15 @@ export const routeOperations: readonly Operation[] = [
     reply: routingTableSchema,
     async handle(_, { live, targets }) {
       const reports = await targets()
-      const health = new Map(reports.map(({ namespace, model, breaker }) => [`${namespace}/${model}`, breaker]))
+      const health = new Map(reports.map((report) => [`${report.namespace}/${report.model}`, report]))
       const credentials = new Map(reports.map(({ namespace, credentials }) => [namespace, credentials]))
       return tableView(live.generation.config, { health, credentials })
     },
   }),
 ]
 
-/** The state of each target's circuit breaker, by model id. */
-type Health = ReadonlyMap<string, TargetReport['breaker']>
+/** The state of each target, by model id. */
+type Health = ReadonlyMap<string, TargetReport>
 
 interface TableState {
   readonly health: Health
@@ -115,7 +121,10 @@ function routeView([name, { targets, fallbacks, choose, at }]: [string, RouteCon
   const total = targets.reduce((sum, { weight }) => sum + weight, 0)
   const targetView = ({ model, weight }: TargetConfig) => {
     const state = health.get(model)
-    return { model, weight, ...(state && { health: state }) }
+    if (state === undefined) return { model, weight }
+    const { breaker, last } = state
+    const lastCall = last && { last_call: last.failed ? ('failed' as const) : ('succeeded' as const) }
+    return { model, weight, health: breaker, ...lastCall }
   }
   return {
     name,

@@ -7,6 +7,12 @@ export type Availability = 'available' | 'coolingDown' | 'open'
 /** The breakers of which an attempt is the probe. */
 export type Probes = readonly CircuitBreaker[]
 
+/** An attempt that said something of its target: when it ended, in monotonic milliseconds, and how. */
+export interface LastAttempt {
+  readonly at: number
+  readonly failed: boolean
+}
+
 /** Of an attempt that is no probe. */
 export const NO_PROBES: Probes = []
 
@@ -25,6 +31,8 @@ export class TargetHealth {
   busy = 0
   /** Time to the first byte of a reply, smoothed; 0 until the first reply. */
   latency = 0
+  /** Undefined until an attempt has said something of the target: what nobody has called is not healthy. */
+  last: LastAttempt | undefined
   readonly #cooldown = new Cooldown()
   readonly #replies: CircuitBreaker | undefined
   readonly #connections: CircuitBreaker | undefined
@@ -91,19 +99,22 @@ export class TargetHealth {
 
   /** The target replied correctly. `firstByteMs`: the time to its first byte. */
   succeeded(now: number, firstByteMs: number, probes: Probes = NO_PROBES, account = ANYONE): void {
+    this.last = { at: now, failed: false }
     this.latency = this.latency === 0 ? firstByteMs : this.latency + SMOOTHING * (firstByteMs - this.latency)
     for (const breaker of this.#breakers) breaker.succeeded(now, probes.includes(breaker), account)
   }
 
   /** The target failed. A reply that is wrong says that the connection is right; a connection that fails says nothing of replies. */
   failed(now: number, part: FailedPart, probes: Probes = NO_PROBES, account = ANYONE): void {
+    this.last = { at: now, failed: true }
     const failing = part === 'connection' ? (this.#connections ?? this.#replies) : this.#replies
     failing?.failed(now, probes.includes(failing), account)
     if (part === 'reply') this.#connections?.succeeded(now, probes.includes(this.#connections), account)
   }
 
-  /** For `ms`, the target is tried after all others, by calls of this account; of `ANYONE`: by all calls. */
+  /** The target refused an attempt: for `ms`, it is tried after all others, by calls of this account; of `ANYONE`: by all calls. */
   coolDown(now: number, ms: number, account = ANYONE): void {
+    this.last = { at: now, failed: true }
     this.#cooldown.begin(now + ms, account)
   }
 }

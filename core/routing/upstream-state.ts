@@ -124,6 +124,7 @@ export class UpstreamState {
       cooldownMs: Math.max(0, health.longestCooldown - now),
       busy: health.busy,
       latency: health.latency,
+      ...(health.last && { last: { failed: health.last.failed, msAgo: now - health.last.at } }),
       credentials,
     })
     const named = Array.from(this.#named, ([model, health]) => reportOf(model, health))
@@ -164,6 +165,8 @@ export interface TargetReport {
   readonly busy: number
   /** Milliseconds to the first byte, smoothed; 0 until the first reply. */
   readonly latency: number
+  /** Its last attempt that said something of it, and how many milliseconds ago; absent: none since the start. */
+  readonly last?: { readonly failed: boolean; readonly msAgo: number }
   /** Of its namespace, if it has several. */
   readonly credentials: readonly CredentialReport[]
 }
@@ -206,7 +209,7 @@ export class UpstreamStates {
 
 const BREAKERS: readonly BreakerState[] = ['closed', 'half_open', 'open']
 
-/** One report of several on the same target, or on targets of one name: the worst state, and the sum of the attempts. */
+/** One report of several on the same target, or on targets of one name: the worst state, the newest attempt, and the sum of the attempts. */
 export function worstOf(reports: readonly TargetReport[]): TargetReport {
   const worst = reports.reduce((one, other) => (severity(other) > severity(one) ? other : one))
   const busy = reports.reduce((sum, report) => sum + report.busy, 0)
@@ -214,7 +217,14 @@ export function worstOf(reports: readonly TargetReport[]): TargetReport {
     const cooldowns = reports.map((report) => report.credentials[index]?.cooldownMs ?? 0)
     return { name, cooldownMs: Math.max(...cooldowns) }
   })
-  return { ...worst, busy, latency: Math.max(...reports.map(({ latency }) => latency)), credentials }
+  const lasts = reports.flatMap(({ last }) => (last === undefined ? [] : [last])).sort((one, other) => one.msAgo - other.msAgo)
+  return {
+    ...worst,
+    ...(lasts[0] && { last: lasts[0] }),
+    busy,
+    latency: Math.max(...reports.map(({ latency }) => latency)),
+    credentials,
+  }
 }
 
 const severity = ({ breaker, availableInMs }: TargetReport): number => BREAKERS.indexOf(breaker) * 1e9 + availableInMs

@@ -2000,6 +2000,11 @@ export interface components {
        * @enum {string}
        */
       readonly health?: "closed" | "open" | "half_open";
+      /**
+       * @description How the last attempt at it ended; absent before the first one since the start. A caller's mistake is no failure.
+       * @enum {string}
+       */
+      readonly last_call?: "succeeded" | "failed";
     };
     readonly Route: {
       /** @description The model id without its namespace. */

@@ -22,6 +22,8 @@ export type Target = Schemas['Target']
 
 /** The state of a target's circuit breaker. */
 export type Health = NonNullable<Target['health']>
+/** How the last attempt at a target ended. */
+export type LastCall = NonNullable<Target['last_call']>
 
 /** The audit trail, newest first. */
 export const useAudit = (filters: QueryOf<'/audit'>) => useList('/audit', filters)

@@ -89,7 +89,7 @@ function CredentialState({ credential: { name, cooldown_seconds } }: { readonly 
   )
 }
 
-function End({ end: { name, kind, share, health } }: { readonly end: LaneEnd }) {
+function End({ end: { name, kind, share, health, lastCall } }: { readonly end: LaneEnd }) {
   return (
     <>
       <Text size="sm" truncate title={name} className={styles.endName}>
@@ -98,7 +98,7 @@ function End({ end: { name, kind, share, health } }: { readonly end: LaneEnd }) 
       <Text size="xs" c="dimmed" className={styles.share}>
         {kind === 'fallback' ? 'Fallback' : kind === 'provider' ? 'Provider' : share !== undefined && percent(share, 1)}
       </Text>
-      {health !== undefined && <HealthLabel health={health} />}
+      {health !== undefined && <HealthLabel health={health} lastCall={lastCall} />}
     </>
   )
 }

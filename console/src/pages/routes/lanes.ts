@@ -1,4 +1,4 @@
-import type { Credential, Health, Namespace, RoutingTable, Target } from '../../api/operations.ts'
+import type { Credential, Health, LastCall, Namespace, RoutingTable, Target } from '../../api/operations.ts'
 
 /** A target, a fallback or a provider: the right end of a lane. */
 export interface LaneEnd {
@@ -7,6 +7,8 @@ export interface LaneEnd {
   /** 0 to 1; absent if there is only one. */
   readonly share?: number
   readonly health?: Health
+  /** Absent: none since the gateway started. */
+  readonly lastCall?: LastCall
 }
 
 /** A row of the graph: the names that clients use, and what serves them. */
@@ -58,9 +60,10 @@ function passing({ name, line, provider, dormant, models = [], credentials = [] 
 
 const endOf =
   (kind: LaneEnd['kind']) =>
-  ({ model, share, health }: Target): LaneEnd => ({
+  ({ model, share, health, last_call: lastCall }: Target): LaneEnd => ({
     name: model,
     kind,
     ...(health && { health }),
+    ...(lastCall && { lastCall }),
     ...(share !== undefined && { share }),
   })
