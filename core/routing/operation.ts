@@ -12,6 +12,7 @@ import type {
   RouteTrace,
   Translator,
 } from '../sdk/api.ts'
+import { asksForNothing } from '../sdk/parameters.ts'
 
 /** How a provider serves the calls of one endpoint. */
 export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error'>
@@ -78,27 +79,6 @@ const atInput =
 
 /** Members that are not parameters of the model: core and each provider handle them. */
 const STRUCTURE = new Set(['model', 'messages', 'input', 'stream', 'stream_options', 'encoding_format'])
-
-/** Values without an effect: a parameter with one of them counts as absent. */
-const NEUTRAL: Readonly<Record<string, unknown>> = {
-  n: 1,
-  logprobs: false,
-  top_logprobs: 0,
-  store: false,
-  frequency_penalty: 0,
-  presence_penalty: 0,
-  parallel_tool_calls: true,
-  // The SDK's tool loop always sends it.
-  tool_choice: 'auto',
-  service_tier: 'auto',
-}
-
-const asksForNothing = (name: string, value: unknown): boolean =>
-  value == null ||
-  value === NEUTRAL[name] ||
-  (name === 'modalities' && Array.isArray(value) && value.every((entry) => entry === 'text')) ||
-  (name === 'logit_bias' && Object.keys(value as object).length === 0) ||
-  (name === 'response_format' && (value as { readonly type?: unknown }).type === 'text')
 
 /** The top-level members of a request that may be parameters. The rest of a large body is not parsed. */
 export function parametersOf(call: Pick<Call, 'large' | 'keys' | 'member' | 'body'>): Readonly<Record<string, unknown>> {

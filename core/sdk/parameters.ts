@@ -50,6 +50,28 @@ export const onlyOpenai: Readonly<Record<string, ParameterSupport>> = {
   prompt_cache_breakpoint: dropped,
 }
 
+/** Values without an effect: a parameter with one of them counts as absent. */
+const NEUTRAL: Readonly<Record<string, unknown>> = {
+  n: 1,
+  logprobs: false,
+  top_logprobs: 0,
+  store: false,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  parallel_tool_calls: true,
+  // The SDK's tool loop always sends it.
+  tool_choice: 'auto',
+  service_tier: 'auto',
+}
+
+/** Whether a parameter of a request has a value without an effect, such as `n: 1`: it counts as absent. */
+export const asksForNothing = (name: string, value: unknown): boolean =>
+  value == null ||
+  value === NEUTRAL[name] ||
+  (name === 'modalities' && Array.isArray(value) && value.every((entry) => entry === 'text')) ||
+  (name === 'logit_bias' && Object.keys(value as object).length === 0) ||
+  (name === 'response_format' && (value as { readonly type?: unknown }).type === 'text')
+
 /**
  * The parameters inside messages and tools that a table drops: `messages.name`, `image_url.detail`, `tools.strict`,
  * `prompt_cache_breakpoint`, and the `cache_control` of parts, tools and tool calls. A table lists them beside those of the request itself;

@@ -27,6 +27,7 @@ import { QUIRKS } from './quirks/named.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { noStreamOptions } from './quirks/requests.ts'
 import { createTranslator, needsTranslator, readEndpointRefusal, readModels } from './reply.ts'
+import { type Omitted, omittedFrom } from './unsupported.ts'
 
 /** A name of a header that holds a credential: `x-api-key`, `X-Auth-Token`. Patterns of JSON Schema have no flag for upper case. */
 const CREDENTIAL = '(^|-)(auth|(api)?key|token|secret|password|credentials?|cookie|session)(-|$)'.replace(
@@ -97,10 +98,12 @@ export default defineProvider({
     const refused = refusedMembers(CHOOSING, members)
     const error = quirks.find((quirk) => quirk.error)?.error
 
-    const post = (path: string, call: Call, body: UpstreamRequest['body']): UpstreamRequest => {
+    const post = (path: string, call: Call, body: UpstreamRequest['body'], dropped: readonly string[] = []): UpstreamRequest => {
       refuseMembers(call, refused)
-      return { origin, path: base + path, headers: { ...call.headers, ...credentials }, body }
+      return { origin, path: base + path, headers: { ...call.headers, ...credentials }, body, dropped }
     }
+    const omit = (call: Call): Omitted =>
+      preset?.unsupported === undefined ? NOTHING_OMITTED : omittedFrom(call, preset.unsupported)
     const hasResponses = responses ?? preset?.responses
     const hasStreamOptions = !(quirks as readonly Quirk[]).includes(noStreamOptions)
     const verbatim = (endpoint: PassedEndpoint): EndpointOperation => ({
@@ -120,9 +123,15 @@ export default defineProvider({
       hints: (model) => hintsOf(model, [facts, preset?.facts ?? {}]),
       request:
         requestQuirks.length > 0
-          ? async (call, { model }) =>
-              post('/chat/completions', call, await host.compute(call, quirkBody, { model, quirks: requestQuirks }))
-          : (call, attempt) => post('/chat/completions', call, splicedBody(call, attempt)),
+          ? async (call, { model }) => {
+              const { members, dropped } = omit(call)
+              const target = { model, quirks: requestQuirks, omitted: members }
+              return post('/chat/completions', call, await host.compute(call, quirkBody, target), dropped)
+            }
+          : (call, attempt) => {
+              const { members, dropped } = omit(call)
+              return post('/chat/completions', call, splicedBody(call, attempt, members), dropped)
+            },
       endpoints: forEndpoints(
         (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
         verbatim,
@@ -137,28 +146,38 @@ export default defineProvider({
   },
 })
 
+const NOTHING_OMITTED: Omitted = { members: [], dropped: [] }
+
 /** Throws `GatewayError` (400) for a call with a member that its namespace refuses. */
 export function refuseMembers(call: Call, refused: RefusedMembers): void {
   for (const key of call.keys) if (refused.pattern.test(key)) refuseMember(call, key, refused)
 }
 
-/** The client's own bytes with the members that differ for every vendor. The body is not parsed. */
-export function splicedBody(call: Call, { model }: Pick<Attempt, 'model'>): Buffer {
-  return call.splice({ model, ...usageOptions(call) })
+/** The client's own bytes with the members that differ for every vendor, and without `omitted`. The body is not parsed. */
+export function splicedBody(call: Call, { model }: Pick<Attempt, 'model'>, omitted: readonly string[] = []): Buffer {
+  return call.splice({ model, ...usageOptions(call), ...without(omitted) })
 }
 
-/** The client's own bytes with the members that differ for a vendor; `quirks`: the names of those that change requests. */
-export const quirkBody = defineCallFunction(
-  import.meta.url,
-  'quirkBody',
-  (call, { model, quirks }: { readonly model: string; readonly quirks: readonly string[] }) => {
-    let members: Readonly<Record<string, unknown>> = { model, ...usageOptions(call) }
-    for (const name of quirks) {
-      members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }
-    }
-    return call.splice(members)
-  },
-)
+const without = (names: readonly string[]): Readonly<Record<string, undefined>> =>
+  Object.fromEntries(names.map((name) => [name, undefined]))
+
+/** What makes a body one for a vendor. */
+interface QuirkTarget {
+  readonly model: string
+  /** The names of the quirks that change requests. */
+  readonly quirks: readonly string[]
+  /** Members that the vendor must not get. */
+  readonly omitted: readonly string[]
+}
+
+/** The client's own bytes with the members that differ for a vendor. */
+export const quirkBody = defineCallFunction(import.meta.url, 'quirkBody', (call, { model, quirks, omitted }: QuirkTarget) => {
+  let members: Readonly<Record<string, unknown>> = { model, ...usageOptions(call), ...without(omitted) }
+  for (const name of quirks) {
+    members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }
+  }
+  return call.splice(members)
+})
 
 /** Requests the usage of a stream, which upstreams omit otherwise. Core removes it if the client did not request it. */
 function usageOptions(call: Call): Readonly<Record<string, unknown>> {

@@ -1,10 +1,11 @@
-import type { CapName } from 'unified-model-gateway/plugin'
+import { type CapName, dropped, refused } from 'unified-model-gateway/plugin'
 import { type FactsTable, IGNORES_EFFORT, MARKS_OF_CLAUDE } from './facts.ts'
 import { emptyOverflow, googleError } from './quirks/errors.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { cachedTokens, finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
 import { developerRole, maxTokens, noReasoningHistory, noStreamOptions } from './quirks/requests.ts'
 import { toolCallParts, toolFinish } from './quirks/tool-calls.ts'
+import type { UnsupportedMembers } from './unsupported.ts'
 
 /** The facts about one vendor. docs/presets.md has the same table, and a test compares them. */
 export interface Preset {
@@ -20,6 +21,8 @@ export interface Preset {
   readonly cap?: CapName
   /** What its models take, before the facts that hold for all upstreams. */
   readonly facts?: FactsTable
+  /** The members of chat completions that the vendor refuses, and would answer with an error. */
+  readonly unsupported?: UnsupportedMembers
   /** Without any, replies reach the client byte for byte. */
   readonly quirks: readonly Quirk[]
   /** The page that states the base URL. */
@@ -27,6 +30,9 @@ export interface Preset {
 }
 
 const OVERLOADED = { status: 503 }
+
+const NO_LOGPROBS = refused('This vendor gives no log probabilities.')
+const NO_BIASES = refused('This vendor takes no logit biases.')
 
 /** The vendors of `preset`, by name. The source of each quirk is in a comment; "recorded": a real reply of the vendor. */
 export const PRESETS = {
@@ -63,6 +69,14 @@ export const PRESETS = {
     baseUrl: 'https://api.cerebras.ai/v1',
     keyVariable: 'CEREBRAS_API_KEY',
     cap: 'max_completion_tokens', // inference-docs.cerebras.ai/api-reference/chat-completions
+    unsupported: {
+      // inference-docs.cerebras.ai/resources/openai, "Currently unsupported OpenAI features": they get 400
+      frequency_penalty: dropped,
+      presence_penalty: dropped,
+      parallel_tool_calls: dropped,
+      service_tier: dropped,
+      logit_bias: NO_BIASES,
+    },
     quirks: [
       emptyOverflow, // github.com/earendil-works/pi, overflow.ts
     ],
@@ -126,6 +140,15 @@ export const PRESETS = {
   gemini: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     keyVariable: 'GEMINI_API_KEY',
+    unsupported: {
+      // 'Unknown name "store": Cannot find field.', and so for the others
+      store: dropped, // github.com/ed-donner/agents/issues/45
+      metadata: dropped,
+      prompt_cache_key: dropped, // github.com/leookun/cursor-byok/issues/112
+      frequency_penalty: dropped, // github.com/MinLL/SkyrimNet-GamePlugin/issues/77
+      top_k: dropped,
+      web_search_options: refused('This address of Google does not search the web.'), // github.com/FuzzAnything/PromptFuzz/issues/42
+    },
     quirks: [
       googleError, // github.com/Simpleyyt/ai-manus/issues/101
       toolCallParts, // no index: github.com/THU-MAIC/OpenMAIC/issues/1556
@@ -143,6 +166,15 @@ export const PRESETS = {
     baseUrl: 'https://api.groq.com/openai/v1',
     keyVariable: 'GROQ_API_KEY',
     cap: 'max_completion_tokens', // console.groq.com/docs/api-reference: max_tokens is deprecated
+    unsupported: {
+      // console.groq.com/docs/openai, "Currently unsupported OpenAI features": they get 400
+      logprobs: NO_LOGPROBS,
+      top_logprobs: NO_LOGPROBS,
+      logit_bias: NO_BIASES,
+      n: refused('This vendor gives one choice a call; call it several times.'),
+      store: dropped, // "property 'store' is unsupported": github.com/janhq/jan/issues/8136
+      metadata: dropped,
+    },
     quirks: [
       usageInsideChunks, // recorded (github.com/vercel/ai, packages/groq): in the chunk that finishes
     ],
@@ -170,6 +202,10 @@ export const PRESETS = {
   mistral: {
     baseUrl: 'https://api.mistral.ai/v1',
     keyVariable: 'MISTRAL_API_KEY',
+    unsupported: {
+      store: dropped, // "extra_forbidden": github.com/Gitlawb/openclaude/issues/739
+      metadata: dropped, // "extra_forbidden": github.com/OpenHands/OpenHands/issues/11699
+    },
     quirks: [
       developerRole, // roles are assistant, system, tool, user: github.com/mistralai/client-python, ChatCompletionStreamRequest
       maxTokens, // "extra_forbidden": github.com/editor-code-assistant/eca/issues/231
@@ -292,6 +328,11 @@ export const PRESETS = {
     keyVariable: 'XAI_API_KEY',
     responses: true, // github.com/vercel/ai, packages/xai
     cap: 'max_completion_tokens', // docs.x.ai/docs/api-reference: max_tokens is deprecated
+    unsupported: {
+      // "does not support parameter presencePenalty": docs.x.ai/docs/guides/reasoning
+      frequency_penalty: dropped,
+      presence_penalty: dropped,
+    },
     quirks: [
       uncountedReasoning, // recorded (github.com/vercel/ai, packages/xai): 12 + 1 + 290 reasoning = 303
     ],

@@ -54,6 +54,19 @@ describe('openai-compatible: the presets', () => {
     expect(documented).to.deep.equal(expected)
   })
 
+  it('leave out and refuse the fields of the table of docs/presets.md', () => {
+    const expected = presets.flatMap(([name, { unsupported }]) => {
+      if (unsupported === undefined) return []
+      const named = (support: string): string =>
+        Object.keys(unsupported)
+          .filter((member) => unsupported[member]!.support === support)
+          .map((member) => `\`${member}\``)
+          .join(', ')
+      return [[`\`${name}\``, named('dropped'), named('refused')]]
+    })
+    expect(rowsBelow('Fields that a vendor refuses')).to.have.deep.members(expected)
+  })
+
   it('have the quirks that docs/presets.md explains', () => {
     const names = new Set(presets.flatMap(([, { quirks }]) => quirks.map(({ name }) => `\`${name}\``)))
     expect(rowsBelow('Quirks').map(([name]) => name)).to.have.members([...names])

@@ -1,0 +1,169 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
+import { expect } from 'chai'
+import { json, openaiReply, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
+import { responsesReply } from '../../../core/testing/upstream/responses-reply.ts'
+import { PRESETS, type PresetName } from '../../../plugins/providers/openai-compatible/presets.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { refusedBy, STRICT_VENDORS } from '../../support/strict-vendors.ts'
+
+const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false }
+const HI = { role: 'user', content: 'Hi.' }
+const CHAT_TOOL = { type: 'function', function: { name: 'get_weather', description: 'Weather', parameters: SCHEMA } }
+
+const CALLED = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }
+
+/** The calls of usual clients, by what they are. */
+const CALLS: readonly { readonly name: string; readonly path: string; readonly body: Readonly<Record<string, unknown>> }[] = [
+  {
+    name: 'a chat with all usual members',
+    path: 'chat/completions',
+    body: {
+      messages: [{ role: 'developer', content: 'Be brief.' }, HI],
+      max_completion_tokens: 100,
+      n: 1,
+      stop: ['END'],
+      stream: true,
+      stream_options: { include_usage: true },
+      tools: [CHAT_TOOL],
+      tool_choice: 'auto',
+      parallel_tool_calls: false,
+      frequency_penalty: 0.5,
+      presence_penalty: 0.5,
+      seed: 1,
+      store: true,
+      metadata: { team: 'blue' },
+      user: 'user-1',
+      prompt_cache_key: 'key-1',
+      service_tier: 'flex',
+      logprobs: false,
+    },
+  },
+  {
+    name: 'a chat in the middle of a tool loop',
+    path: 'chat/completions',
+    body: {
+      messages: [
+        HI,
+        { role: 'assistant', content: null, tool_calls: [CALLED] },
+        { role: 'tool', tool_call_id: 'call_1', content: 'Rain' },
+      ],
+      tools: [CHAT_TOOL],
+    },
+  },
+  {
+    name: 'a chat that asks for log probabilities',
+    path: 'chat/completions',
+    body: { messages: [HI], logprobs: true, top_logprobs: 2 },
+  },
+  { name: 'a chat that asks for several choices', path: 'chat/completions', body: { messages: [HI], n: 2 } },
+  { name: 'a chat with biases', path: 'chat/completions', body: { messages: [HI], logit_bias: { 50256: -100 } } },
+  {
+    name: "Claude Code's messages",
+    path: 'messages?beta=true',
+    body: {
+      max_tokens: 32_000,
+      system: [{ type: 'text', text: 'You are Claude Code.', cache_control: { type: 'ephemeral' } }],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi.', cache_control: { type: 'ephemeral' } }] }],
+      tools: [{ name: 'get_weather', description: 'Weather', input_schema: SCHEMA }],
+      metadata: { user_id: 'user_1' },
+      stream: true,
+    },
+  },
+  {
+    name: "Codex' response",
+    path: 'responses',
+    body: {
+      instructions: 'You are Codex.',
+      input: [
+        { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] },
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi.' }] },
+      ],
+      tools: [{ type: 'function', name: 'get_weather', description: 'Weather', strict: false, parameters: SCHEMA }],
+      tool_choice: 'auto',
+      parallel_tool_calls: false,
+      store: false,
+      stream: true,
+      include: ['reasoning.encrypted_content'],
+      prompt_cache_key: 'key-1',
+    },
+  },
+]
+
+describe('before a vendor that refuses what its documents say', () => {
+  let upstream: ScriptedUpstream
+  let gateway: TestGateway
+
+  before(async () => {
+    upstream = await scriptedUpstream()
+    upstream.on((request) => {
+      const preset = request.path.split('/')[1] as PresetName
+      const vendor = STRICT_VENDORS[preset]
+      const rule = vendor && refusedBy(vendor, request)
+      if (rule !== undefined) return vendor!.refusal(rule.what)
+      const { stream } = request.json() as { stream?: boolean }
+      const reply = request.path.endsWith('/responses') ? responsesReply({ text: 'Hello.' }) : openaiReply({ text: 'Hello.' })
+      return stream ? sse(reply.stream) : json(reply.whole)
+    })
+    gateway = await startTestGateway({
+      env: { KEY: 'up' },
+      routes: {
+        chain: [{ plugin: 'auth' }],
+        namespaces: Object.fromEntries(
+          Object.keys(PRESETS).map((preset) => [
+            preset,
+            {
+              provider: 'openai-compatible',
+              breaker: false,
+              config: { preset, baseUrl: `${upstream.origin}/${preset}/v1`, apiKey: '${env:KEY}' },
+            },
+          ]),
+        ),
+      },
+    })
+  })
+
+  after(async () => {
+    await gateway?.stop()
+    await upstream?.close()
+  })
+
+  const send = (preset: string, path: string, body: object): Promise<Response> =>
+    gateway.fetch(`/v1/${path}`, { json: { model: `${preset}/some-model`, ...body } })
+
+  for (const preset of Object.keys(PRESETS))
+    for (const { name, path, body } of CALLS)
+      it(`${preset}: ${name} is served, or refused before it is sent`, async () => {
+        const before = upstream.requests.length
+        const reply = await send(preset, path, body)
+        const text = await reply.text()
+        if (reply.status === 200) return expect(text).to.include('Hel')
+        expect(reply.status, text).to.equal(400)
+        expect(text).to.include("'")
+        return expect(upstream.requests.length, text).to.equal(before)
+      })
+
+  it('what changes nothing is left out, and named to the client; what asks for nothing is left out without a word', async () => {
+    const reply = await send('groq', 'chat/completions', { messages: [HI], store: true, metadata: { a: 'b' }, logprobs: false })
+    expect([reply.status, reply.headers.get('x-umg-params-dropped')]).to.deep.equal([200, 'store, metadata'])
+    await reply.text()
+    expect(upstream.requests.at(-1)!.json()).to.deep.equal({ messages: [HI], model: 'some-model' })
+  })
+
+  it('what cannot be left out is refused with the member, and what to do', async () => {
+    const reply = await send('groq', 'chat/completions', { messages: [HI], n: 2 })
+    const { error } = (await reply.json()) as { error: { code: string; param: string; message: string } }
+    expect([reply.status, error.code, error.param]).to.deep.equal([400, 'unsupported_parameter', 'n'])
+    expect(error.message).to.include('call it several times')
+  })
+
+  for (const [preset, { rules }] of Object.entries(STRICT_VENDORS))
+    for (const { what, known } of rules.filter((rule) => rule.known !== undefined))
+      it(`${preset}: ${what} is still sent, because ${known}`, async () => {
+        const member = what.replace('messages[].', '')
+        const reply = await send(preset, 'chat/completions', {
+          messages: [HI, { role: 'assistant', content: 'Hello.', [member]: 'text' }, HI],
+        })
+        expect(reply.status, 'it is mended: remove the mark').to.equal(400)
+        await reply.text()
+      })
+})
