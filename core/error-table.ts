@@ -298,18 +298,22 @@ export const ERRORS = {
     'The upstream does not know the model that the routing table names. Contact the operator.',
     false,
   ),
-  upstream_quota_exceeded: upstream(
-    502,
-    'upstream_quota_exceeded',
-    "The gateway's quota at the upstream is exhausted. Contact the operator.",
-    false,
-  ),
+  // By OpenAI's status and code: Codex repeats any 5xx, and no 429.
+  upstream_quota_exceeded: {
+    status: 429,
+    type: 'insufficient_quota',
+    code: 'insufficient_quota',
+    fault: 'upstream',
+    message: "The gateway's quota at the upstream is exhausted. Contact the operator.",
+    retry: false,
+  },
+  // Codex reads the time from the words.
   upstream_rate_limited: {
     status: 429,
     type: 'rate_limit_error',
     code: 'rate_limit_exceeded',
     fault: 'upstream',
-    message: 'The upstream is limiting the rate of requests. Retry after the time in the retry-after header.',
+    message: 'The upstream is limiting the rate of requests. Please try again in {seconds}s.',
   },
   upstream_busy: {
     status: 503,

@@ -2,6 +2,7 @@ import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallForms } from '../protocol/call-forms.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
+import { rateLimitError } from '../upstream/failures.ts'
 import type { Credential } from './credentials.ts'
 import { type LimitReached, limitError } from './limit-share.ts'
 import { type Operation, parameterSupport, tableFor } from './operation.ts'
@@ -126,10 +127,12 @@ export class AttemptPlanner {
 
   /** The error of the call if no attempt is left. */
   get error(): GatewayError {
-    const error = this.#error ?? this.#refusal
+    const last = this.#error ?? this.#refusal
     const retryAfter = Math.min(this.#retryAfter, this.#coolestAfter)
-    if (error.row === 'upstream_rate_limited' && retryAfter !== Number.POSITIVE_INFINITY)
-      error.headers = { ...error.headers, 'retry-after': String(retryAfter) }
+    const error =
+      last.row === 'upstream_rate_limited' && retryAfter !== Number.POSITIVE_INFINITY
+        ? rateLimitError(retryAfter, last.cause)
+        : last
     return this.#attempts > 1 ? error.forbidRetry() : error
   }
 

@@ -54,9 +54,14 @@ export function refusalError(refusal: UpstreamRefusal, { asked, passedThrough, h
   if (row === 'upstream_model_not_found' && passedThrough !== undefined) {
     return new GatewayError('model_not_found', { param: 'model', values: { model: passedThrough }, cause })
   }
-  const hasRetryAfter = row === 'upstream_rate_limited' || (row === 'upstream_overloaded' && refusal.retryAfter !== undefined)
+  if (row === 'upstream_rate_limited') return rateLimitError(wait(refusal.retryAfter), cause)
+  const hasRetryAfter = row === 'upstream_overloaded' && refusal.retryAfter !== undefined
   return new GatewayError(row, { ...(hasRetryAfter && { headers: { 'retry-after': String(wait(refusal.retryAfter)) } }), cause })
 }
+
+/** The error for an upstream that limits the rate of requests. `seconds`: until the next one may succeed. */
+export const rateLimitError = (seconds: number, cause: unknown): GatewayError =>
+  new GatewayError('upstream_rate_limited', { values: { seconds }, headers: { 'retry-after': String(seconds) }, cause })
 
 function rowOf(refusal: UpstreamRefusal): ErrorName {
   if (refusal.status === 429 && refusal.code === 'insufficient_quota') return 'upstream_quota_exceeded'

@@ -111,7 +111,7 @@ describe('A third-party provider', () => {
     describe(streamed ? 'asked for a stream' : 'asked for a whole reply', () => {
       for (const [what, script, expected] of [
         ['its 429 and its wait', json(fault('busy', { wait: 7 }), { status: 429 }), { status: 429, code: 'rate_limit_exceeded' }],
-        ['its want of money', json(fault('broke'), { status: 402 }), { status: 502, code: 'upstream_quota_exceeded' }],
+        ['its want of money', json(fault('broke'), { status: 402 }), { status: 429, code: 'insufficient_quota' }],
         [
           'its refusal of the token',
           json(fault('stranger'), { status: 403 }),

@@ -31,7 +31,12 @@ export const ERROR = server(502, 'upstream_error')
 export const OVERLOADED = server(503, 'upstream_overloaded')
 export const AUTHENTICATION = server(502, 'upstream_authentication_error', final)
 export const MODEL_NOT_FOUND = server(502, 'upstream_model_not_found', final)
-export const QUOTA = server(502, 'upstream_quota_exceeded', final)
+export const QUOTA = server(429, 'insufficient_quota', {
+  ...final,
+  type: 'insufficient_quota',
+  result: 'upstream_quota_exceeded',
+  outcome: 'rate_limited',
+})
 export const RATE_LIMITED = server(429, 'rate_limit_exceeded', {
   type: 'rate_limit_error',
   result: 'upstream_rate_limited',

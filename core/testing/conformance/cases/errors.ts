@@ -23,8 +23,8 @@ const ERRORS: Readonly<
   rateLimit: { title: 'too many requests', statuses: [429], code: 'rate_limit_exceeded' },
   quota: {
     title: "the operator's account having no credit, not as the client's fault",
-    statuses: [502],
-    code: 'upstream_quota_exceeded',
+    statuses: [429],
+    code: 'insufficient_quota',
   },
   overloaded: { title: 'an overloaded upstream', statuses: [503], code: 'upstream_overloaded' },
   internal: { title: 'an internal error of the upstream', statuses: [502], code: 'upstream_error' },
