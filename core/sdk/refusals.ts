@@ -30,7 +30,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Reads OpenAI's error body and its variants: in an array, a bare `message` or `Message`, a text. The status is HTTP's. */
+/** Reads OpenAI's error body and the variants of vendors: in an array, bare, as a text, with a list of fields. The status is HTTP's. */
 export function readRefusal(status: number, headers: Readonly<Record<string, string>>, body: string): UpstreamRefusal {
   const retryAfter = readRetryAfter(headers)
   return { ...errorFields(parse(body)), status, ...(retryAfter !== undefined && { retryAfter }) }
@@ -74,18 +74,37 @@ interface ErrorFields {
 
 function errorFields(body: unknown): ErrorFields {
   const first: unknown = Array.isArray(body) ? body[0] : body
-  const error = isRecord(first) ? (first.error ?? first) : first
-  if (typeof error === 'string') return { message: error }
-  if (!isRecord(error)) return {}
-  const { code, type, param, message = error.Message, status } = error
-  const number = [code, status].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value < 600)
+  if (typeof first === 'string') return { message: first }
+  if (!isRecord(first)) return {}
+  // xAI has a text, and the code beside it.
+  const error = isRecord(first.error) ? first.error : { ...first, message: first.error ?? wordsIn(first) }
+  const { code, type, param, status, http_code: http } = error
+  const number = [code, status, http].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value < 600)
+  const { message, field } = readWords(wordsIn(error))
+  const named = typeof param === 'string' ? param : field
   return {
     ...(number !== undefined && { status: number }),
     ...(typeof type === 'string' && { type }),
     ...(typeof code === 'string' && { code }),
-    ...(typeof param === 'string' && { param }),
-    ...(typeof message === 'string' && { message }),
+    ...(named !== undefined && { param: named }),
+    ...(message !== undefined && { message }),
   }
+}
+
+/** The words of an error: `Message` is AWS's, `detail` FastAPI's and that of RFC 9457. */
+const wordsIn = ({ message, Message, detail, title }: Readonly<Record<string, unknown>>): unknown =>
+  message ?? Message ?? detail ?? title
+
+/** A text; or FastAPI's list of refused fields: `[{loc: ["body", "messages", 0], msg}]`, at Mistral in a `detail` of its own. */
+function readWords(words: unknown): { readonly message?: string; readonly field?: string } {
+  if (typeof words === 'string') return { message: words }
+  if (Array.isArray(words)) return readWords(words[0])
+  if (!isRecord(words)) return {}
+  const { msg, loc } = words
+  if (typeof msg !== 'string') return readWords(wordsIn(words))
+  if (!Array.isArray(loc)) return { message: msg }
+  const field = loc.slice(1).join('.')
+  return { message: `${msg}: ${field}`, field }
 }
 
 /** `retry-after-ms`, or `retry-after` in seconds or as an HTTP date (RFC 9110 §10.2.3), as seconds. */

@@ -5,6 +5,7 @@
 
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError, UpstreamFailure } from '../errors.ts'
+import { readOverflow } from '../protocol/context-overflow.ts'
 import { type Call, Secret, UpstreamError, type UpstreamRefusal, type UpstreamRequest } from '../sdk/api.ts'
 import { blameOf } from './blame.ts'
 
@@ -38,13 +39,14 @@ export interface RefusalContext {
 }
 
 /** The error for an upstream's refusal. */
-export function refusalError(refusal: UpstreamRefusal, { asked, passedThrough, hidden }: RefusalContext): GatewayError {
+export function refusalError(told: UpstreamRefusal, { asked, passedThrough, hidden }: RefusalContext): GatewayError {
+  const refusal = withOverflow(told)
   const row = rowOf(refusal)
   const cause = new UpstreamError(refusal)
   if (row === 'upstream_rejected') {
     return new GatewayError(row, {
       status: refusal.status,
-      code: knownCode(refusal.code),
+      code: knownCode(refusal.code, hidden),
       param: knownParam(refusal.param, hidden),
       values: { detail: clean(refusal.message ?? '', hidden) || 'The upstream refused the request as invalid.' },
       cause,
@@ -63,7 +65,20 @@ export function refusalError(refusal: UpstreamRefusal, { asked, passedThrough, h
 export const rateLimitError = (seconds: number, cause: unknown): GatewayError =>
   new GatewayError('upstream_rate_limited', { values: { seconds }, headers: { 'retry-after': String(seconds) }, cause })
 
+const OVERFLOW = 'context_length_exceeded'
+
+/** Statuses by which upstreams refuse a request that exceeds the context: some of them count it as a failure of their own. */
+const isOverflowStatus = (status: number): boolean => status === 400 || status === 413 || status === 422 || status >= 500
+
+/** Most vendors tell an exceeded context only in words. */
+function withOverflow(refusal: UpstreamRefusal): UpstreamRefusal {
+  const { status, code, message = '' } = refusal
+  if (!isOverflowStatus(status) || (code !== OVERFLOW && readOverflow(message) === undefined)) return refusal
+  return { ...refusal, status: status >= 500 ? 400 : status, code: OVERFLOW }
+}
+
 function rowOf(refusal: UpstreamRefusal): ErrorName {
+  if (refusal.code === OVERFLOW && isOverflowStatus(refusal.status)) return 'upstream_rejected'
   if (refusal.status === 429 && refusal.code === 'insufficient_quota') return 'upstream_quota_exceeded'
   if (blameOf(refusal) === 'request') return refusal.status === 403 ? 'upstream_rejected' : 'upstream_size_refused'
   if (refusal.status === 404 && refusal.code === 'unsupported_endpoint') return 'unsupported_endpoint'
@@ -74,9 +89,9 @@ function rowOf(refusal: UpstreamRefusal): ErrorName {
 const wait = (seconds = RETRY_AFTER.least): number =>
   Number.isFinite(seconds) ? Math.min(Math.max(Math.ceil(seconds), RETRY_AFTER.least), RETRY_AFTER.most) : RETRY_AFTER.least
 
-/** OpenAI's codes are words; any other value is dropped. */
-const knownCode = (code: string | undefined): string | null =>
-  code !== undefined && /^[a-z][a-z_]{1,63}$/.test(code) ? code : null
+/** Codes are words; any other value is dropped. */
+const knownCode = (code: string | undefined, hidden: readonly string[]): string | null =>
+  code !== undefined && /^[a-z][a-z_-]{1,63}$/.test(code) && clean(code, hidden) === code ? code : null
 
 /** A path in the client's body contains nothing private. */
 const knownParam = (param: string | undefined, hidden: readonly string[]): string | null =>

@@ -3,6 +3,7 @@ import type { ClientProtocol, ClientWire } from '../client-protocol.ts'
 import type { ModelEndpoint } from '../format.ts'
 import { checkOf } from '../validation.ts'
 import { cleaned, countReply, messagesReply, SUSPICIOUS } from './native.ts'
+import { overflowMessage } from './overflow.ts'
 import { toMessage } from './reply.ts'
 import { toChat, toChatBytes } from './request.ts'
 import { frameOf, MessageStreamWriter } from './stream.ts'
@@ -59,7 +60,8 @@ function toErrorBody(error: GatewayError) {
 const NO_THREADS = { error_code: 'thread_unsupported_request', unsupported: null }
 
 /** The message with the client's name of the parameter. */
-function inOwnNames({ message, param }: GatewayError): string {
+function inOwnNames({ message, param, code }: GatewayError): string {
+  if (code === 'context_length_exceeded') return overflowMessage(message)
   return param !== null && Object.hasOwn(NAMES, param) ? message.replaceAll(`'${param}'`, `'${NAMES[param]}'`) : message
 }
 

@@ -1,5 +1,5 @@
 import type { CapName } from 'unified-model-gateway/plugin'
-import { googleError, mistralError } from './quirks/errors.ts'
+import { emptyOverflow, googleError } from './quirks/errors.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { cachedTokens, finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
 import { developerRole, maxTokens, noReasoningHistory, noStreamOptions } from './quirks/requests.ts'
@@ -60,7 +60,9 @@ export const PRESETS = {
     baseUrl: 'https://api.cerebras.ai/v1',
     keyVariable: 'CEREBRAS_API_KEY',
     cap: 'max_completion_tokens', // inference-docs.cerebras.ai/api-reference/chat-completions
-    quirks: [],
+    quirks: [
+      emptyOverflow, // github.com/earendil-works/pi, overflow.ts
+    ],
     source: 'https://inference-docs.cerebras.ai/resources/openai',
   },
   chutes: {
@@ -169,7 +171,6 @@ export const PRESETS = {
       maxTokens, // "extra_forbidden": github.com/editor-code-assistant/eca/issues/231
       noStreamOptions, // "extra_forbidden": github.com/openai/openai-agents-python/issues/442
       noReasoningHistory, // "extra_forbidden": github.com/charmbracelet/crush/issues/1590
-      mistralError, // github.com/openai/openai-agents-python/issues/442
       toolCallParts, // recorded: neither index nor type
       thinkingParts, // recorded (github.com/vercel/ai, packages/mistral): magistral
       usageInsideChunks, // recorded: in the chunk that finishes

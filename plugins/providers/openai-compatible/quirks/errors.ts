@@ -1,24 +1,14 @@
-import { parseRecord, type UpstreamRefusal } from 'unified-model-gateway/plugin'
+import { readRefusal, type UpstreamRefusal } from 'unified-model-gateway/plugin'
 import type { Quirk } from './quirk.ts'
 
-/** Errors have no `error` member, and the message of a 422 is a list: `{message: {detail: [{loc, msg}]}}`. */
-export const mistralError: Quirk = {
-  name: 'mistral-error',
+/** A prompt beyond the context is refused without a body. */
+export const emptyOverflow: Quirk = {
+  name: 'empty-overflow',
 
-  error({ status, body }): UpstreamRefusal {
-    const message = parseRecord(body)?.message
-    if (typeof message === 'string') return { status, message }
-    const detail = firstDetail(message)
-    return detail === undefined ? { status } : { status, message: `${detail.msg}: ${detail.param}`, param: detail.param }
+  error({ status, headers, body }) {
+    if (body.trim() !== '' || (status !== 400 && status !== 413)) return readRefusal(status, headers, body)
+    return { status, code: 'context_length_exceeded', message: 'The request exceeds the context of the model.' }
   },
-}
-
-/** `loc` is the path of the field: `["body", "messages", 0, "user", "name"]`. */
-function firstDetail(message: unknown): { msg: string; param: string } | undefined {
-  const detail: unknown = (message as { detail?: unknown[] } | undefined)?.detail?.[0]
-  const { loc, msg } = (detail ?? {}) as { loc?: unknown; msg?: unknown }
-  if (typeof msg !== 'string' || !Array.isArray(loc)) return undefined
-  return { msg, param: loc.slice(1).join('.') }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { googleError, mistralError } from './errors.ts'
+import { emptyOverflow, googleError } from './errors.ts'
 import type { Quirk } from './quirk.ts'
 import { cachedTokens, thinkingParts, uncountedReasoning, usageInsideChunks } from './replies.ts'
 import { developerRole, maxTokens, noReasoningHistory, noStreamOptions } from './requests.ts'
@@ -18,6 +18,6 @@ export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
     cachedTokens,
     thinkingParts,
     googleError,
-    mistralError,
+    emptyOverflow,
   ].map((quirk) => [quirk.name, quirk]),
 )

@@ -43,7 +43,7 @@ const REPLIES = [
   'cached-tokens',
   'thinking-parts',
   'google-error',
-  'mistral-error',
+  'empty-overflow',
 ]
 
 const baseUrl = 'https://models.example/v1'

@@ -1,7 +1,15 @@
 import { expect } from 'chai'
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
-import type { ChatCompletion, ChatDelta, TranslatedChunk, Translator, UpstreamError } from 'unified-model-gateway/plugin'
+import type {
+  ChatCompletion,
+  ChatDelta,
+  Provider,
+  TranslatedChunk,
+  Translator,
+  UpstreamError,
+} from 'unified-model-gateway/plugin'
 import { normaliseCompletion, StreamNormaliser } from '../../../../core/protocol/normalise.ts'
+import { readRefusal } from '../../../../core/sdk/refusals.ts'
 import { documentedChunks, documentedReply } from '../../../fixtures/documented.ts'
 import { fakeCallAndAttempt } from '../../../support/fake-call.ts'
 import { createProvider } from './provider.ts'
@@ -241,7 +249,9 @@ describe('openai-compatible: an error in a reply', () => {
 
 describe('openai-compatible: error replies in other formats', () => {
   const refusal = (preset: string, status: number, body: unknown) =>
-    createProvider({ preset }).error!({ status, headers: {}, body: typeof body === 'string' ? body : JSON.stringify(body) })
+    readBy(createProvider({ preset }).error, status, typeof body === 'string' ? body : JSON.stringify(body))
+  const readBy = (read: Provider['error'], status: number, body: string) =>
+    read === undefined ? readRefusal(status, {}, body) : read({ status, headers: {}, body })
 
   it('of mistral name the unknown field', () => {
     const detail = [
@@ -256,7 +266,12 @@ describe('openai-compatible: error replies in other formats', () => {
 
   it('of mistral may have a plain message', () => {
     const body = { object: 'error', message: 'Unexpected role', type: 'invalid_request_message_order', code: '3230' }
-    expect(refusal('mistral', 400, body)).to.deep.equal({ status: 400, message: 'Unexpected role' })
+    expect(refusal('mistral', 400, body)).to.deep.equal({
+      status: 400,
+      type: 'invalid_request_message_order',
+      code: '3230',
+      message: 'Unexpected role',
+    })
   })
 
   it('of gemini have the time to wait', () => {
