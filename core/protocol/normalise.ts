@@ -3,6 +3,7 @@ import type {
   ChatChunk,
   ChatCompletion,
   ChatDelta,
+  FunctionToolCall,
   ToolCall,
   ToolCallDelta,
   TranslatedChoice,
@@ -53,8 +54,9 @@ export class StreamNormaliser {
   /** The chunks held back for the end. Undefined if a choice never finished: the stream was cut. */
   end(): ChatChunk[] | undefined {
     const chunks: ChatChunk[] = []
-    for (const [index, { finish, tools, extras }] of this.#choices) {
+    for (const [index, { finish, tools, extras, hasFunctionCall }] of this.#choices) {
       if (finish === undefined) return undefined
+      expectCalls(finish, tools.length > 0 || hasFunctionCall)
       for (const call of tools) {
         if (call.waiting !== undefined) throw new Error(NAMELESS)
         // A tool call without arguments: clients parse the concatenation, and '' is not JSON.
@@ -137,6 +139,8 @@ class ChoiceState {
   started = false
   /** The upstream's finish reason. */
   finish: string | undefined
+  /** Whether it calls a function in the way before tools. */
+  hasFunctionCall = false
   /** Fields beside an empty delta: sent with the finish reason. */
   readonly extras: Record<string, unknown> = {}
   /** In order of appearance. */
@@ -151,6 +155,7 @@ class ChoiceState {
   /** A delta's content, its tool calls renumbered for the client; undefined if it is empty. */
   read(delta: ChatDelta): ChatDelta | undefined {
     const cleaned = withoutEmpty(delta)
+    this.hasFunctionCall ||= cleaned?.function_call !== undefined
     if (!Array.isArray(cleaned?.tool_calls)) return cleaned
     const parts = cleaned.tool_calls.flatMap((part) => (isRecord(part) ? this.#renumber(part) : [part]))
     if (parts.length > 0) return { ...cleaned, tool_calls: parts }
@@ -226,7 +231,8 @@ interface StreamedCall {
 const NAMELESS = 'a tool call without a name'
 
 /** Some vendors omit the type. */
-const isFunction = ({ type, custom }: ToolCallDelta): boolean => (type ?? (custom ? 'custom' : 'function')) === 'function'
+const isFunction = ({ type, custom }: Pick<ToolCallDelta, 'type' | 'custom'>): boolean =>
+  (type ?? (custom ? 'custom' : 'function')) === 'function'
 
 /** Removes the role, which the gateway sets, and null or empty values. Most deltas need no change. */
 function withoutEmpty(delta: ChatDelta): ChatDelta | undefined {
@@ -245,6 +251,11 @@ function hasValue(delta: ChatDelta, key: string): boolean {
   return key !== 'role' && value !== null && value !== undefined && value !== ''
 }
 
+/** Throws an Error for a finish that says that tools are called, where there is no call: an agent would wait for it, or take its work as done. */
+function expectCalls(reason: string, hasCalls: boolean): void {
+  if (reason === 'tool_calls' && !hasCalls) throw new Error('a finish for tool calls without a call')
+}
+
 /** Some upstreams report `stop` with a tool call; clients run the tool only on `tool_calls`. */
 function finishOf(reason: string, calledTools: boolean): FinishReason {
   const known = (FINISH_REASONS as readonly string[]).includes(reason) ? (reason as FinishReason) : 'stop'
@@ -258,6 +269,8 @@ const unixSeconds = (): number => Math.floor(Date.now() / 1000)
 /** Builds OpenAI's completion from a translator's: adds the required fields and the requested model. */
 export function normaliseCompletion(translated: TranslatedCompletion, model: string): ChatCompletion {
   const { choices, usage: reported, ...rest } = translated
+  for (const { message, finish_reason } of choices)
+    expectCalls(finish_reason, (message.tool_calls?.length ?? 0) > 0 || message.function_call != null)
   const usage = readUsage(reported)
   return {
     ...rest,
@@ -287,8 +300,8 @@ export function normaliseCompletion(translated: TranslatedCompletion, model: str
  * a function call passes unchanged. Throws an Error for a call without a name.
  */
 function wholeCall(call: ToolCall): ToolCall {
-  if (call?.function === undefined || !isRecord(call.function)) return call
-  const { type = 'function', function: called } = call
-  if (textOf(called.name) === '') throw new Error(NAMELESS)
-  return { ...call, type, function: { ...called, arguments: called.arguments || '{}' } }
+  if (!isRecord(call) || !isFunction(call)) return call
+  const { function: called, ...rest } = call as FunctionToolCall
+  if (!isRecord(called) || textOf(called.name) === '') throw new Error(NAMELESS)
+  return { ...rest, type: 'function', function: { ...called, arguments: called.arguments || '{}' } }
 }

@@ -3,7 +3,7 @@
  * renumbers tool calls and moves usage to the last chunk.
  */
 import type { ChatDelta, FinishReason, Usage } from './chat.ts'
-import { textOf } from './json.ts'
+import { expectText } from './shapes.ts'
 import type { TranslatedChunk } from './translated.ts'
 
 /** A piece of the answer's text. */
@@ -16,11 +16,13 @@ export const refusal = (text: string, choice = 0): TranslatedChunk => delta({ re
 export const reasoning = (text: string, choice = 0): TranslatedChunk => delta({ reasoning_content: text }, choice)
 
 /**
- * The chunk of an upstream's value, made by `content`, `refusal` or `reasoning`: `chunk.fromText(chunk.content, event.text)`. Empty for
- * anything but a non-empty string.
+ * The chunk of an upstream's value, made by `content`, `refusal` or `reasoning`: `chunk.fromText(chunk.content, event.text)`. None for null,
+ * an absent and an empty text; throws an Error for anything else.
  */
-export const fromText = (toChunk: (text: string) => TranslatedChunk, value: unknown): readonly TranslatedChunk[] =>
-  textOf(value) === '' ? [] : [toChunk(textOf(value))]
+export const fromText = (toChunk: (text: string) => TranslatedChunk, value: unknown): readonly TranslatedChunk[] => {
+  const text = expectText(value, 'a text')
+  return text === '' ? [] : [toChunk(text)]
+}
 
 /** The start of a tool call. `index`: any number that its later parts repeat. */
 export const toolCall = (

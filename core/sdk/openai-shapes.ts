@@ -5,6 +5,7 @@
 import { FINISH_REASONS, type FinishReason } from './chat.ts'
 import { isRecord, textOf } from './json.ts'
 import { refusalOf, UpstreamError, type UpstreamRefusal } from './refusals.ts'
+import { expectText, unknownShape as unknown } from './shapes.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -173,10 +174,3 @@ function listOf(value: unknown, what: string): readonly unknown[] {
   if (!Array.isArray(value)) throw unknown(what)
   return value.includes(null) ? value.filter((one) => one !== null) : value
 }
-
-function expectText(value: unknown, what: string): string {
-  if (typeof value !== 'string') throw unknown(what)
-  return value
-}
-
-const unknown = (what: string): Error => new Error(`unknown shape: ${what}`)

@@ -1,4 +1,9 @@
 import {
+  expectArguments,
+  expectCallId,
+  expectName,
+  expectObjects,
+  expectText,
   type FinishReason,
   isRecord,
   type ToolCall,
@@ -16,7 +21,7 @@ export function toCompletion(body: unknown): TranslatedCompletion {
   if (reply.type === 'error') throw toUpstreamError(reply.error)
   if (reply.type !== 'message' || !Array.isArray(reply.content))
     throw new Error('The reply is not a message of the Messages API.')
-  const blocks: readonly ReplyBlock[] = reply.content.filter(isRecord)
+  const blocks: readonly ReplyBlock[] = expectObjects(reply.content, 'content').map(expectBlock)
   const calls = toToolCalls(blocks, String(reply.model))
   const text = joinTexts(blocks, 'text')
   const thinking = joinTexts(blocks, 'thinking')
@@ -38,6 +43,12 @@ export function toCompletion(body: unknown): TranslatedCompletion {
   }
 }
 
+/** A block of a type that this provider may not know. Throws an Error for a block without one. */
+export function expectBlock(block: ReplyBlock): ReplyBlock {
+  if (typeof block.type !== 'string' || block.type === '') throw new Error('a block without a type')
+  return block
+}
+
 /** Why the model refused, in words; '' if it did not, or gives no reason (`RefusalStopDetails`). */
 export function toExplanation(details: unknown): string {
   return isRecord(details) ? textOf(details.explanation) : ''
@@ -45,7 +56,7 @@ export function toExplanation(details: unknown): string {
 
 /** The texts of all blocks of one type, without separators. */
 function joinTexts(blocks: readonly ReplyBlock[], type: 'text' | 'thinking'): string {
-  return blocks.map((block) => (block.type === type ? textOf(block[type]) : '')).join('')
+  return blocks.map((block) => (block.type === type ? expectText(block[type], type) : '')).join('')
 }
 
 function toToolCalls(blocks: readonly ReplyBlock[], model: string): ToolCall[] {
@@ -54,8 +65,8 @@ function toToolCalls(blocks: readonly ReplyBlock[], model: string): ToolCall[] {
   for (const block of blocks) {
     thinking.push(...toThinkingBlock(block))
     if (block.type !== 'tool_use') continue
-    const called = { name: String(block.name), arguments: JSON.stringify(block.input ?? {}) }
-    calls.push({ id: String(block.id), type: 'function', function: called, ...toThinkingState(model, thinking) })
+    const called = { name: expectName(block.name), arguments: expectArguments(block.input) }
+    calls.push({ id: expectCallId(block.id), type: 'function', function: called, ...toThinkingState(model, thinking) })
     thinking = []
   }
   return calls
@@ -72,7 +83,7 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
   ['refusal', 'content_filter'],
 ] satisfies [string, FinishReason][])
 
-/** Anthropic's `stop_reason` as OpenAI's `finish_reason`; an unknown reason is `stop`. */
+/** Anthropic's `stop_reason` as OpenAI's `finish_reason`; an unknown reason is `length`. Throws an Error for what is no text. */
 export function toFinishReason(stopReason: unknown): FinishReason {
-  return FINISH_REASONS.get(stopReason) ?? 'stop'
+  return FINISH_REASONS.get(expectText(stopReason, 'stop_reason') || 'end_turn') ?? 'length'
 }

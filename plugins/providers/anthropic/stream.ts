@@ -1,16 +1,20 @@
 import {
   chunk,
+  expectArguments,
+  expectCallId,
+  expectName,
+  expectObject,
+  expectText,
   KeptText,
   type MessagesUsage,
   type TranslatedChunk,
   type Translator,
-  textOf,
   type UpstreamEvent,
   usageOfMessages,
 } from 'unified-model-gateway/plugin'
 import { toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import { toCompletion, toExplanation, toFinishReason } from './reply.ts'
+import { expectBlock, toCompletion, toExplanation, toFinishReason } from './reply.ts'
 import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock } from './wire.ts'
 
 /** Translates the reply to `POST /v1/messages`, whole or streamed. */
@@ -23,6 +27,7 @@ const TEXT_DELTA = /^\{"type":"content_block_delta","index":\d+,"delta":\{"type"
 
 /** A block of the stream that has not ended. */
 type OpenBlock =
+  | { readonly kind: 'other' }
   | { readonly kind: 'thinking'; thinking: string; signature: string }
   /** `call`: the number of the tool call; block indexes count text and Anthropic's own tools too. */
   | { readonly kind: 'tool'; readonly call: number; readonly input: unknown; begun: boolean }
@@ -60,9 +65,11 @@ class MessageStream {
       case 'message_start':
         return this.#startMessage(event.message ?? {})
       case 'content_block_start':
-        return this.#content(this.#startBlock(event.index, event.content_block ?? {}))
+        return this.#content(this.#startBlock(event.index, expectBlock(expectObject(event.content_block, 'content_block') ?? {})))
       case 'content_block_delta':
-        return this.#content(this.#continueBlock(this.#open.get(event.index), event.delta ?? {}))
+        return this.#content(
+          this.#continueBlock(this.#open.get(event.index), expectBlock(expectObject(event.delta, 'delta') ?? {})),
+        )
       case 'content_block_stop':
         return this.#stopBlock(event.index)
       case 'message_delta':
@@ -121,8 +128,9 @@ class MessageStream {
         return []
       case 'tool_use':
         this.#open.set(index, { kind: 'tool', call: this.#calls, input: block.input, begun: false })
-        return [this.#startCall(String(block.id), String(block.name))]
+        return [this.#startCall(expectCallId(block.id), expectName(block.name))]
       default:
+        this.#open.set(index, { kind: 'other' })
         return []
     }
   }
@@ -144,7 +152,7 @@ class MessageStream {
         if (block?.kind === 'thinking') block.signature += this.#kept.add(delta.signature)
         return []
       case 'input_json_delta':
-        return continueCall(block, textOf(delta.partial_json))
+        return continueCall(block, expectText(delta.partial_json, 'partial_json'))
       default:
         return []
     }
@@ -157,7 +165,7 @@ class MessageStream {
       this.#thinking.push({ type: 'thinking', thinking: block.thinking, signature: block.signature })
     }
     // A tool call without arguments has no deltas, and '' is no JSON.
-    if (block?.kind === 'tool' && !block.begun) return [chunk.toolArguments(block.call, JSON.stringify(block.input ?? {}))]
+    if (block?.kind === 'tool' && !block.begun) return [chunk.toolArguments(block.call, expectArguments(block.input))]
     return []
   }
 
@@ -167,8 +175,9 @@ class MessageStream {
   }
 }
 
-/** Empty for Anthropic's own tools: they have such deltas too, but no open block. */
+/** Empty for Anthropic's own tools, which have such deltas too. Throws an Error for a block that has not begun. */
 function continueCall(block: OpenBlock | undefined, json: string): readonly TranslatedChunk[] {
+  if (block === undefined) throw new Error('arguments of a call that has not begun')
   if (block?.kind !== 'tool' || json === '') return []
   block.begun = true
   return [chunk.toolArguments(block.call, json)]

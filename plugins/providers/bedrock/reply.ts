@@ -1,9 +1,14 @@
 import {
+  expectArguments,
+  expectCallId,
+  expectName,
+  expectObject,
+  expectObjects,
+  expectText,
   type FinishReason,
   isRecord,
   type ToolCall,
   type TranslatedCompletion,
-  textOf,
   UpstreamError,
   type Usage,
   usageOfMessages,
@@ -16,10 +21,12 @@ export function toCompletion(body: unknown, model: string): TranslatedCompletion
   const reply: ConverseReply = isRecord(body) ? body : {}
   const content = reply.output?.message?.content
   if (!Array.isArray(content)) throw new Error('The reply is not one of Converse.')
-  const blocks: readonly ReplyBlock[] = content.filter(isRecord)
+  const blocks: readonly ReplyBlock[] = expectObjects(content, 'content')
   const calls = toToolCalls(blocks, model)
   const text = blocks.map(blockText).join('')
-  const reasoning = blocks.map(({ reasoningContent }) => textOf(reasoningContent?.reasoningText?.text)).join('')
+  const reasoning = blocks
+    .map(({ reasoningContent }) => expectText(reasoningContent?.reasoningText?.text, 'a text of reasoning'))
+    .join('')
   return {
     choices: [
       {
@@ -37,19 +44,22 @@ export function toCompletion(body: unknown, model: string): TranslatedCompletion
 
 /** The text of a block, with or without citations. */
 function blockText({ text, citationsContent }: ReplyBlock): string {
-  const cited = citationsContent?.content
-  return Array.isArray(cited) ? cited.map((piece: unknown) => textOf(isRecord(piece) && piece.text)).join('') : textOf(text)
+  const cited = expectObjects(citationsContent?.content, 'citationsContent').map((piece) =>
+    expectText(piece.text, 'a cited text'),
+  )
+  return cited.join('') + expectText(text, 'a text')
 }
 
 function toToolCalls(blocks: readonly ReplyBlock[], model: string): ToolCall[] {
   const calls: ToolCall[] = []
   let reasoning: ReasoningBlock[] = []
   for (const { reasoningContent, toolUse } of blocks) {
+    expectObject(toolUse, 'toolUse')
     if (isRecord(reasoningContent)) reasoning.push(...toReasoningBlock(reasoningContent))
     // Not a call for the client: Bedrock runs such tools itself.
     if (!isRecord(toolUse) || toolUse.type === 'server_tool_use') continue
-    const called = { name: String(toolUse.name), arguments: JSON.stringify(toolUse.input ?? {}) }
-    calls.push({ id: String(toolUse.toolUseId), type: 'function', function: called, ...toThinkingState(model, reasoning) })
+    const called = { name: expectName(toolUse.name), arguments: expectArguments(toolUse.input) }
+    calls.push({ id: expectCallId(toolUse.toolUseId), type: 'function', function: called, ...toThinkingState(model, reasoning) })
     reasoning = []
   }
   return calls
@@ -69,12 +79,12 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
 const FAILED: ReadonlySet<unknown> = new Set(['malformed_model_output', 'malformed_tool_use'])
 
 /**
- * Bedrock's `stopReason` as OpenAI's `finish_reason`; an unknown reason is `stop`. `called`: whether the reply calls tools, for which some
- * models give another reason. Throws `UpstreamError` if the model failed.
+ * Bedrock's `stopReason` as OpenAI's `finish_reason`; an unknown reason is `length`. `called`: whether the reply calls tools, for which some
+ * models give another reason. Throws `UpstreamError` if the model failed, `Error` for what is no text.
  */
 export function toFinishReason(stopReason: unknown, called: boolean): FinishReason {
   if (FAILED.has(stopReason)) throw new UpstreamError({ status: 502, message: `The model stopped with ${stopReason}.` })
-  const reason = FINISH_REASONS.get(stopReason) ?? 'stop'
+  const reason = FINISH_REASONS.get(expectText(stopReason, 'stopReason') || 'end_turn') ?? 'length'
   return reason === 'stop' && called ? 'tool_calls' : reason
 }
 

@@ -1,5 +1,8 @@
 import {
   chunk,
+  expectCallId,
+  expectName,
+  expectObject,
   isRecord,
   KeptText,
   type TranslatedChunk,
@@ -22,6 +25,7 @@ export function createTranslator(model: string): Translator {
 
 /** A block of the stream that has not ended. */
 type OpenBlock =
+  | { readonly kind: 'other' }
   | { readonly kind: 'reasoning'; text: string; signature: string; readonly redacted: Buffer[] }
   /** `call`: the number of the tool call; block indexes count text and reasoning too. */
   | { readonly kind: 'tool'; readonly call: number }
@@ -57,9 +61,11 @@ class ConverseStream {
     const event: StreamEvent = JSON.parse(frame.data)
     switch (frame.type) {
       case 'contentBlockStart':
-        return this.#content(this.#startBlock(event.contentBlockIndex, event.start?.toolUse))
+        return this.#content(
+          this.#startBlock(event.contentBlockIndex, expectObject(expectObject(event.start, 'start')?.toolUse, 'toolUse')),
+        )
       case 'contentBlockDelta':
-        return this.#content(this.#continueBlock(event.contentBlockIndex, event.delta ?? {}))
+        return this.#content(this.#continueBlock(event.contentBlockIndex, expectObject(event.delta, 'delta') ?? {}))
       case 'contentBlockStop':
         this.#stopBlock(event.contentBlockIndex)
         return []
@@ -87,17 +93,21 @@ class ConverseStream {
 
   #startBlock(index: number | undefined, toolUse: ReplyToolUse | null | undefined): readonly TranslatedChunk[] {
     // Not a call for the client: Bedrock runs such tools itself.
-    if (!isRecord(toolUse) || toolUse.type === 'server_tool_use') return []
+    if (toolUse == null || toolUse.type === 'server_tool_use') {
+      this.#open.set(index, { kind: 'other' })
+      return []
+    }
     const call = this.#calls++
     this.#open.set(index, { kind: 'tool', call })
     const state = toThinkingState(this.#model, this.#reasoning)
     this.#reasoning = []
-    return [chunk.toolCall({ index: call, id: String(toolUse.toolUseId), name: String(toolUse.name), ...state })]
+    return [chunk.toolCall({ index: call, id: expectCallId(toolUse.toolUseId), name: expectName(toolUse.name), ...state })]
   }
 
   #continueBlock(index: number | undefined, { text, reasoningContent, toolUse }: ReplyBlock): readonly TranslatedChunk[] {
     if (isRecord(reasoningContent)) return this.#continueReasoning(index, reasoningContent)
-    if (isRecord(toolUse)) return continueCall(this.#open.get(index), toolUse.input)
+    const input = expectObject(toolUse, 'toolUse')
+    if (input !== undefined) return continueCall(this.#open.get(index), input.input)
     return chunk.fromText(chunk.content, text)
   }
 
@@ -135,7 +145,8 @@ function usageIn({ usage }: StreamEvent): readonly TranslatedChunk[] {
   return tokens === undefined ? [] : [chunk.usage(tokens)]
 }
 
-/** Empty for Bedrock's own tools: they have such deltas too, but no open block. */
+/** Empty for Bedrock's own tools, which have such deltas too. Throws an Error for a block that has not begun. */
 function continueCall(block: OpenBlock | undefined, input: unknown): readonly TranslatedChunk[] {
+  if (block === undefined) throw new Error('arguments of a call that has not begun')
   return block?.kind === 'tool' ? chunk.fromText((json) => chunk.toolArguments(block.call, json), input) : []
 }

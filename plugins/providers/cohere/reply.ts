@@ -1,11 +1,15 @@
 import {
   countOf,
+  expectCallId,
+  expectName,
+  expectObject,
+  expectObjects,
+  expectText,
   type FinishReason,
   isCount,
   isRecord,
   type ToolCall,
   type TranslatedCompletion,
-  textOf,
   type Usage,
 } from 'unified-model-gateway/plugin'
 import { toCitations } from './citations.ts'
@@ -18,10 +22,10 @@ export function toCompletion(body: unknown): TranslatedCompletion {
   const reply: Reply = isRecord(body) ? body : {}
   if (!isRecord(reply.message)) throw new Error('The reply is not one of the Chat API.')
   const { content, tool_calls, tool_plan, citations }: ReplyMessage = reply.message
-  const parts: readonly ReplyContent[] = Array.isArray(content) ? content.filter(isRecord) : []
-  const text = parts.map((part) => textOf(part.text)).join('')
-  const thinking = parts.map((part) => textOf(part.thinking)).join('')
-  const plan = textOf(tool_plan)
+  const parts: readonly ReplyContent[] = expectObjects(content, 'content')
+  const text = parts.map((part) => expectText(part.text, 'a text')).join('')
+  const thinking = parts.map((part) => expectText(part.thinking, 'a text of thinking')).join('')
+  const plan = expectText(tool_plan, 'tool_plan')
   const calls = toToolCalls(tool_calls, toThinkingState(plan, thinking))
   return {
     ...(typeof reply.id === 'string' && { id: reply.id }),
@@ -42,16 +46,22 @@ export function toCompletion(body: unknown): TranslatedCompletion {
 
 /** `state`: of the first call. */
 function toToolCalls(calls: unknown, state: ThinkingState | undefined): ToolCall[] {
-  const all: readonly ReplyToolCall[] = Array.isArray(calls) ? calls.filter(isRecord) : []
+  const all: readonly ReplyToolCall[] = expectObjects(calls, 'tool_calls')
   return all.map(({ id, function: called }, index) => {
-    const json = textOf(called?.arguments)
+    const { name, arguments: json } = readFunction(called)
     return {
-      id: String(id),
+      id: expectCallId(id),
       type: 'function',
-      function: { name: String(called?.name), arguments: mayBeNull(json) ? '{}' : json },
+      function: { name, arguments: mayBeNull(json) ? '{}' : json },
       ...(index === 0 && state),
     }
   })
+}
+
+/** The function of a call, or of its start in a stream. */
+export function readFunction(value: unknown): { readonly name: string; readonly arguments: string } {
+  const called = expectObject(value, 'function')
+  return { name: expectName(called?.name), arguments: expectText(called?.arguments, 'arguments') }
 }
 
 /** Whether arguments are, or may become, `null`: for a tool without arguments Cohere writes it, or nothing. */
@@ -67,12 +77,12 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
 ] satisfies [string, FinishReason][])
 
 /**
- * Cohere's `finish_reason` as OpenAI's; an unknown reason is `stop`. `error`: Cohere's message about it. Throws `UpstreamError` for an
- * unfinished reply.
+ * Cohere's `finish_reason` as OpenAI's; an unknown reason is `length`. `error`: Cohere's message about it. Throws `UpstreamError` for an
+ * unfinished reply, `Error` for what is no text.
  */
 export function toFinishReason(reason: unknown, error?: unknown): FinishReason {
   expectFinished(reason, error)
-  return FINISH_REASONS.get(reason) ?? 'stop'
+  return FINISH_REASONS.get(expectText(reason, 'finish_reason') || 'COMPLETE') ?? 'length'
 }
 
 /** The tokens of the model, of which Cohere bills a part, or, if not reported, the billed ones. Undefined if no counts were reported. */

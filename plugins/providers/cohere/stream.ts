@@ -1,15 +1,17 @@
 import {
   chunk,
+  expectCallId,
+  expectObject,
+  expectText,
   isRecord,
   KeptText,
   type TranslatedChunk,
   type Translator,
-  textOf,
   type UpstreamEvent,
 } from 'unified-model-gateway/plugin'
 import { toCitations } from './citations.ts'
 import { toThinkingState } from './reasoning.ts'
-import { mayBeNull, toCompletion, toFinishReason, toUsage } from './reply.ts'
+import { mayBeNull, readFunction, toCompletion, toFinishReason, toUsage } from './reply.ts'
 import type { ReplyContent, ReplyToolCall, StreamEvent } from './wire.ts'
 
 /** Translates the reply to `POST /v2/chat`, whole or streamed. */
@@ -47,22 +49,24 @@ class ChatStream {
   /** Throws `UpstreamError` for an unfinished reply, `Error` for an event that is not of the Chat API. */
   event({ data }: UpstreamEvent): readonly TranslatedChunk[] {
     if (this.#over) return []
-    const { type, id, index, delta }: StreamEvent = JSON.parse(data)
+    const { type, id, index, delta: given }: StreamEvent = JSON.parse(data)
+    const delta: StreamEvent['delta'] = expectObject(given, 'delta')
+    const message: NonNullable<StreamEvent['delta']>['message'] = expectObject(delta?.message, 'message')
     switch (type) {
       case 'message-start':
         return typeof id === 'string' ? [{ id, choices: [] }] : []
       case 'content-start':
       case 'content-delta':
-        return this.#content(this.#addContent(delta?.message?.content ?? {}))
+        return this.#content(this.#addContent(expectObject(message?.content, 'content') ?? {}))
       case 'tool-plan-delta':
-        this.#plan += this.#kept.add(delta?.message?.tool_plan)
-        return this.#content(chunk.fromText(chunk.reasoning, delta?.message?.tool_plan))
+        this.#plan += this.#kept.add(message?.tool_plan)
+        return this.#content(chunk.fromText(chunk.reasoning, message?.tool_plan))
       case 'tool-call-start':
-        return this.#content(this.#startCall(index, delta?.message?.tool_calls ?? {}))
+        return this.#content(this.#startCall(index, expectObject(message?.tool_calls, 'tool_calls') ?? {}))
       case 'tool-call-delta':
-        return this.#continueCall(index, delta?.message?.tool_calls ?? {})
+        return this.#continueCall(index, expectObject(message?.tool_calls, 'tool_calls') ?? {})
       case 'citation-start':
-        return this.#keepCitation(delta?.message?.citations)
+        return this.#keepCitation(message?.citations)
       case 'message-end':
         this.#over = true
         return this.#finish(delta ?? {})
@@ -100,14 +104,15 @@ class ChatStream {
     const call = this.#calls++
     this.#open.set(index, { call, held: '' })
     const state = call === 0 ? toThinkingState(this.#plan, this.#thinking) : undefined
-    const start = chunk.toolCall({ index: call, id: String(started.id), name: String(started.function?.name), ...state })
+    const { name } = readFunction(started.function)
+    const start = chunk.toolCall({ index: call, id: expectCallId(started.id), name, ...state })
     return [start, ...this.#continueCall(index, started)]
   }
 
   #continueCall(index: number | undefined, { function: called }: ReplyToolCall): readonly TranslatedChunk[] {
     const open = this.#open.get(index)
-    if (open === undefined) return []
-    const text = (open.held ?? '') + textOf(called?.arguments)
+    if (open === undefined) throw new Error('arguments of a call that has not begun')
+    const text = (open.held ?? '') + expectText(expectObject(called, 'function')?.arguments, 'arguments')
     if (open.held !== undefined && mayBeNull(text)) {
       open.held = text
       return []

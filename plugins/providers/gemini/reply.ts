@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import {
   countOf,
+  expectArguments,
+  expectName,
+  expectObject,
+  expectObjects,
+  expectText,
   type FinishReason,
   isCount,
   isRecord,
@@ -37,6 +42,8 @@ const BLOCKED: Choice = { message: { content: '' }, finish_reason: 'content_filt
 
 function toChoice(candidate: Candidate, base: string, index: number): Choice {
   const pieces = piecesOf(candidate)
+  const finish = toFinishReason(candidate.finishReason, pieces.filter(({ kind }) => kind === 'call').length)
+  expectAnswer(finish, hasParts(candidate))
   const calls = toToolCalls(pieces, (call) => callId(base, index, call))
   const text = joinTexts(pieces, 'text')
   const thought = joinTexts(pieces, 'thought')
@@ -49,7 +56,7 @@ function toChoice(candidate: Candidate, base: string, index: number): Choice {
       ...(images.length > 0 && { images }),
       ...(calls.length > 0 && { tool_calls: calls }),
     },
-    finish_reason: toFinishReason(candidate.finishReason, calls.length),
+    finish_reason: finish,
     ...(logprobs && { logprobs }),
   }
 }
@@ -86,7 +93,7 @@ export type Piece =
 
 /** The candidates of a reply or an event, with the index of their choice. */
 export function candidatesOf(candidates: unknown): { readonly index: number; readonly candidate: Candidate }[] {
-  const all: readonly Candidate[] = Array.isArray(candidates) ? candidates.filter(isRecord) : []
+  const all: readonly Candidate[] = expectObjects(candidates, 'candidates')
   return all.map((candidate) => ({ index: toIndex(candidate.index), candidate }))
 }
 
@@ -98,23 +105,27 @@ function toIndex(index: unknown): number {
   return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < MAX_CHOICES ? index : 0
 }
 
-/** The pieces of a candidate, in order. Invalid parts are ignored. */
+/** The pieces of a candidate, in order. Throws an Error for parts that are none. */
 export function piecesOf({ content }: Candidate): Piece[] {
-  const parts = isRecord(content) && Array.isArray(content.parts) ? content.parts.filter(isRecord) : []
-  return parts.flatMap(toPieces)
+  return expectObjects(expectObject(content, 'content')?.parts, 'parts').flatMap(toPieces)
 }
 
 function toPieces({ text, thought, thoughtSignature, functionCall, inlineData }: ReplyPart): Piece[] {
   const signature = textOf(thoughtSignature) || undefined
-  if (isRecord(functionCall) && typeof functionCall.name === 'string') {
-    const { id, name, args } = functionCall
-    const json = JSON.stringify(isRecord(args) ? args : {})
+  const called = expectObject(functionCall, 'functionCall')
+  if (called !== undefined) {
+    const { id, args } = called
+    const name = expectName(called.name)
+    const json = expectArguments(args)
     return [{ kind: 'call', ...(textOf(id) && { id: textOf(id) }), name, json, ...(signature && { signature }) }]
   }
-  if (thought === true) return textOf(text) ? [{ kind: 'thought', text: textOf(text) }] : []
+  const words = expectText(text, 'a text')
+  if (thought === true) return words ? [{ kind: 'thought', text: words }] : []
+  if (thought != null && thought !== false) throw new Error('unknown shape: thought')
+  const media = expectObject(inlineData, 'inlineData')
   return [
-    ...(textOf(text) ? [{ kind: 'text' as const, text: textOf(text) }] : []),
-    ...(isRecord(inlineData) ? toImage(inlineData) : []),
+    ...(words ? [{ kind: 'text' as const, text: words }] : []),
+    ...(media ? toImage(media) : []),
     ...(signature ? [{ kind: 'signature' as const, signature }] : []),
   ]
 }
@@ -163,14 +174,23 @@ const FAILED: ReadonlySet<unknown> = new Set([
 ])
 
 /**
- * Google's `finishReason` as OpenAI's `finish_reason`; an unknown reason is `stop`. A candidate with function calls ends with `STOP` too:
- * `calls` is their number. Throws `UpstreamError` if the model failed.
+ * Google's `finishReason` as OpenAI's `finish_reason`; an unknown reason is `length`. A candidate with function calls ends with `STOP` too:
+ * `calls` is their number. Throws `UpstreamError` if the model failed, `Error` for what is no text.
  */
 export function toFinishReason(reason: unknown, calls: number): FinishReason {
   if (FAILED.has(reason)) throw new UpstreamError({ status: 500, message: `Gemini ended with ${reason}.` })
-  const finish = FINISH_REASONS.get(reason) ?? 'stop'
+  const finish = FINISH_REASONS.get(expectText(reason, 'finishReason') || 'STOP') ?? 'length'
   return finish === 'stop' && calls > 0 ? 'tool_calls' : finish
 }
+
+/** Throws an Error for an end that says that the answer is whole, without any part before it: an empty text would be one. */
+export function expectAnswer(finish: FinishReason, hasParts: boolean): void {
+  if (finish === 'stop' && !hasParts) throw new Error('The candidate has no parts.')
+}
+
+/** Whether a candidate has a part, if only an empty one. */
+export const hasParts = ({ content }: Candidate): boolean =>
+  expectObjects(expectObject(content, 'content')?.parts, 'parts').length > 0
 
 /** A candidate's `logprobsResult` as a choice's `logprobs`; undefined if absent. */
 export function toLogprobs(result: unknown): object | undefined {

@@ -12,6 +12,8 @@ import {
   callId,
   callIdBase,
   candidatesOf,
+  expectAnswer,
+  hasParts,
   type Piece,
   piecesOf,
   toCompletion,
@@ -29,6 +31,7 @@ export function createTranslator(call: Call): Translator {
 /** A choice that has not ended. */
 interface OpenChoice {
   calls: number
+  hasParts: boolean
   /** Whether one of its calls has a signature: of parallel calls only one has. */
   signed: boolean
   finishReason?: unknown
@@ -66,8 +69,11 @@ class GenerateStream {
 
   /** The finishes. Core treats a choice without one as cut off. */
   *end(): Generator<TranslatedChunk> {
-    for (const [index, { calls, finishReason }] of this.#choices) {
-      if (finishReason !== undefined) yield chunk.finish(toFinishReason(finishReason, calls), index)
+    for (const [index, { calls, hasParts, finishReason }] of this.#choices) {
+      if (finishReason === undefined) continue
+      const finish = toFinishReason(finishReason, calls)
+      expectAnswer(finish, hasParts)
+      yield chunk.finish(finish, index)
     }
     if (this.#blocked && this.#choices.size === 0) {
       for (let index = 0; index < this.#requestedChoices; index++) yield chunk.finish('content_filter', index)
@@ -75,8 +81,9 @@ class GenerateStream {
   }
 
   *#candidate(index: number, candidate: Candidate): Generator<TranslatedChunk> {
-    const choice = this.#choices.get(index) ?? { calls: 0, signed: false }
+    const choice = this.#choices.get(index) ?? { calls: 0, hasParts: false, signed: false }
     this.#choices.set(index, choice)
+    choice.hasParts ||= hasParts(candidate)
     let logprobs = toLogprobs(candidate.logprobsResult)
     for (const piece of piecesOf(candidate)) {
       for (const part of this.#piece(piece, choice, index)) {

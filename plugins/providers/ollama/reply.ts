@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import {
   countOf,
+  expectArguments,
+  expectCallId,
+  expectName,
+  expectObject,
+  expectObjects,
+  expectText,
   type FinishReason,
   isCount,
   isRecord,
   parseRecord,
   type TokenLogprob,
   type TranslatedCompletion,
-  textOf,
   toTokenLogprob,
   UpstreamError,
   type Usage,
@@ -20,6 +25,7 @@ import type { ChatReply } from './wire.ts'
 export function toCompletion(body: unknown, required?: RequiredCall): TranslatedCompletion {
   const reply = readReply(body)
   const message = readMessage(reply)
+  if (isOver(reply)) expectAnswer(reply, message.content !== '' || message.calls.length > 0)
   const { content, thinking, calls } = required ? asCall(message, required) : message
   const tokens = toTokens(reply.logprobs)
   return {
@@ -62,21 +68,18 @@ export interface Call {
   readonly json: string
 }
 
-/** Reads a reply's message. Unknown members are ignored. */
+/** Reads a reply's message. Unknown members are ignored; throws an Error for a known one of another type. */
 export function readMessage({ message }: ChatReply): ReplyMessage {
   const { content, thinking, tool_calls } = isRecord(message) ? message : {}
-  const calls: readonly unknown[] = Array.isArray(tool_calls) ? tool_calls : []
-  return { content: textOf(content), thinking: textOf(thinking), calls: calls.flatMap(readCall) }
+  if (content == null && thinking == null && tool_calls == null) throw new Error('The message has nothing in it.')
+  const calls = expectObjects(tool_calls, 'tool_calls').map(readCall)
+  return { content: expectText(content, 'content'), thinking: expectText(thinking, 'thinking'), calls }
 }
 
-/** Empty for a call without a name. Older versions of Ollama give calls no id. */
-function readCall(value: unknown): readonly Call[] {
-  if (!isRecord(value) || !isRecord(value.function)) return []
-  const { arguments: values } = value.function
-  const name = textOf(value.function.name)
-  if (name === '') return []
-  const id = textOf(value.id) || newCallId()
-  return [{ id, name, json: JSON.stringify(isRecord(values) ? values : {}) }]
+/** Older versions of Ollama give calls no id. */
+function readCall({ id, function: called }: Readonly<Record<string, unknown>>): Call {
+  const { name, arguments: values } = expectObject(called, 'function') ?? {}
+  return { id: expectCallId(id), name: expectName(name), json: expectArguments(values) }
 }
 
 /** A message whose content is the call that the request required. A content that was cut before its name is left as it is. */
@@ -96,9 +99,20 @@ export function readRequired(content: string, { name }: RequiredCall): Call | un
 /** An id for a call to which Ollama gives none. */
 export const newCallId = (): string => `call_${randomUUID()}`
 
-/** Ollama's `done_reason` as OpenAI's `finish_reason`: `stop` also ends a reply with tool calls, and an unknown reason is `stop`. */
+/** Whether a reply, or a line of it, is the last. Throws an Error for what is neither true nor false. */
+export function isOver({ done }: ChatReply): boolean {
+  if (done != null && typeof done !== 'boolean') throw new Error('unknown shape: done')
+  return done === true
+}
+
+/** Throws an Error for an end that has neither an answer before it nor a reason. */
+export function expectAnswer({ done_reason: reason }: ChatReply, hasAnswer: boolean): void {
+  if (!hasAnswer && reason == null) throw new Error('The reply has neither content nor a reason.')
+}
+
+/** Ollama's `done_reason` as OpenAI's `finish_reason`: `stop` also ends a reply with tool calls, and an unknown reason is `length`. */
 export function toFinishReason({ done_reason: reason }: ChatReply, calls: number): FinishReason {
-  if (reason === 'length') return 'length'
+  if ((expectText(reason, 'done_reason') || 'stop') !== 'stop') return 'length'
   return calls > 0 ? 'tool_calls' : 'stop'
 }
 

@@ -8,6 +8,8 @@ import {
 } from 'unified-model-gateway/plugin'
 import {
   type Call,
+  expectAnswer,
+  isOver,
   newCallId,
   readMessage,
   readReply,
@@ -35,6 +37,7 @@ class ChatStream {
   #content = ''
   readonly #kept = new KeptText()
   #calls = 0
+  #hasAnswer = false
   #over = false
   /** Log probabilities of tokens whose text Ollama holds back until it knows whether they are a tool call. */
   #tokens: ReturnType<typeof toTokens>[number][] = []
@@ -57,7 +60,8 @@ class ChatStream {
     if (thinking) yield chunk.reasoning(thinking)
     if (content) yield* this.#addContent(content)
     for (const call of calls) yield* this.#call(call)
-    if (reply.done === true) yield* this.#finish(reply)
+    this.#hasAnswer ||= content !== '' || calls.length > 0
+    if (isOver(reply)) yield* this.#finish(reply)
   }
 
   /** Throws if the last line has not arrived. */
@@ -83,6 +87,7 @@ class ChatStream {
 
   *#finish(reply: ChatReply): Generator<TranslatedChunk> {
     this.#over = true
+    expectAnswer(reply, this.#hasAnswer)
     const call = this.#content === '' ? undefined : readRequired(this.#content, this.#required!)
     if (call !== undefined) yield* this.#call(call)
     else if (this.#content !== '') yield this.#withLogprobs(chunk.content(this.#content))

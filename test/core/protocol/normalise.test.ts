@@ -135,6 +135,13 @@ describe('a translated stream', () => {
     ])
   })
 
+  it('is none if nobody could tell which tool is called', () => {
+    for (const tool_calls of [[{ id: 'c', function: null }], [{ id: 'c', type: 'function' }], []]) {
+      const message = { content: 'Hi', tool_calls } as unknown as TranslatedCompletion['choices'][number]['message']
+      expect(() => normaliseCompletion({ choices: [{ message, finish_reason: 'tool_calls' }] }, 'ns/m')).to.throw(Error)
+    }
+  })
+
   it('keeps tool calls of an unknown type unchanged', () => {
     const [first, again, strange] = [
       { index: 0, id: 'a', type: 'custom', custom: { name: 'sql', input: '' } },
@@ -153,7 +160,6 @@ describe('a translated stream', () => {
     const words = {
       stop: 'stop',
       length: 'length',
-      tool_calls: 'tool_calls',
       content_filter: 'content_filter',
       function_call: 'function_call',
       end_turn: 'stop',
@@ -274,7 +280,7 @@ describe('a translated completion', () => {
   })
 
   it('keeps tool calls of an unknown type unchanged', () => {
-    const strange = [{ id: 'b', type: 'shell', shell: { commands: [] } }, { id: 'c', function: null }, null, 'x']
+    const strange = [{ id: 'b', type: 'shell', shell: { commands: [] } }, null, 'x']
     for (const tool_calls of [strange, { a: 1 }]) {
       const message = { tool_calls } as unknown as TranslatedCompletion['choices'][number]['message']
       const { choices } = normaliseCompletion({ choices: [{ message, finish_reason: 'stop' }] }, 'ns/m')

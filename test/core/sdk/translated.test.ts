@@ -6,8 +6,9 @@ describe('chunk.fromText', () => {
     expect(chunk.fromText(chunk.content, 'Hel')).to.deep.equal([chunk.content('Hel')])
   })
 
-  it('makes no chunk of an empty or invalid text', () => {
-    for (const value of ['', undefined, null, 7, {}]) expect(chunk.fromText(chunk.content, value)).to.deep.equal([])
+  it('makes no chunk of an empty text, and throws for anything else', () => {
+    for (const value of ['', undefined, null]) expect(chunk.fromText(chunk.content, value)).to.deep.equal([])
+    for (const value of [7, {}, ['Hel']]) expect(() => chunk.fromText(chunk.content, value)).to.throw('a text')
   })
 })
 

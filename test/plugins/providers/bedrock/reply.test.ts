@@ -63,7 +63,7 @@ describe('bedrock: a whole reply', () => {
     ['model_context_window_exceeded', 'length'],
     ['guardrail_intervened', 'content_filter'],
     ['content_filtered', 'content_filter'],
-    ['an unknown reason', 'stop'],
+    ['an unknown reason', 'length'],
     [undefined, 'stop'],
   ]) {
     it(`has finish_reason ${reason} for ${stopReason}`, () =>

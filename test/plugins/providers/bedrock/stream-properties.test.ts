@@ -81,6 +81,7 @@ const usage = fc.record<TokenUsage>(
 /** A stream as ConverseStream documents it. */
 const validStream = fc
   .record({ blocks: fc.array(blocks, { maxLength: 5 }), stopReason: fc.constantFrom(...STOPS), usage })
+  .filter(({ blocks, stopReason }) => stopReason !== 'tool_use' || blocks.some(({ kind }) => kind === 'tool'))
   .map(({ blocks, stopReason, usage }): ConverseStreamOutput[] => [
     { messageStart: { role: 'assistant' } },
     ...blocks.flatMap(({ kind, deltas }, contentBlockIndex): ConverseStreamOutput[] => [

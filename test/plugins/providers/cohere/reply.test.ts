@@ -57,7 +57,7 @@ describe('cohere: a whole reply', () => {
     ['COMPLETE', 'stop'],
     ['STOP_SEQUENCE', 'stop'],
     ['MAX_TOKENS', 'length'],
-    ['A_REASON_YET_TO_COME', 'stop'],
+    ['A_REASON_YET_TO_COME', 'length'],
     [undefined, 'stop'],
   ]) {
     it(`has finish_reason ${reason} for ${finish_reason}`, () => {

@@ -66,6 +66,7 @@ const validStream = fc
       { requiredKeys: ['finish_reason'] },
     ),
   })
+  .filter(({ calls, end }) => end.finish_reason !== 'TOOL_CALL' || calls.length > 0)
   .map(({ contents, plan, calls, end }): StreamResponse[] => [
     { type: 'message-start', id: 'c14c80c3', delta: { message: { role: 'assistant' } } },
     ...contents.flatMap((part, index) => part(index)),

@@ -94,10 +94,11 @@ describe('cohere: a streamed reply', () => {
     expect((await hear([...fixture('text'), content({ text: '?' })])).content).to.equal('Hello, 世界 👋')
   })
 
-  it('ignores arguments of an unknown call', async () => {
+  it('is refused for arguments of an unknown call', async () => {
     const calls = { tool_calls: { function: { arguments: '{}' } } }
     const stray = event({ type: 'tool-call-delta', index: 3, delta: { message: calls } })
-    expect((await hear([START, stray, end()])).tools).to.deep.equal([])
+    const failure = await hear([START, stray, end()]).catch((error: unknown) => error)
+    expect(failure).to.include({ row: 'upstream_invalid_response' })
   })
 })
 

@@ -98,6 +98,8 @@ const validStream = fc
     usage,
     responseId: fc.constantFrom('r-1', undefined),
   })
+  // An end without any part is refused.
+  .filter(({ groups }) => groups.flat().length > 0)
   .map(({ groups, finishReason, usage: usageMetadata, responseId }) => ({
     parts: groups.flat(),
     events: [

@@ -26,8 +26,8 @@ describe('gemini: the finish reason', () => {
   for (const [reason, finish] of [
     ['STOP', 'stop'],
     ['OTHER', 'stop'],
-    ['FINISH_REASON_UNSPECIFIED', 'stop'],
-    ['A_REASON_YET_TO_COME', 'stop'],
+    ['FINISH_REASON_UNSPECIFIED', 'length'],
+    ['A_REASON_YET_TO_COME', 'length'],
     ['MAX_TOKENS', 'length'],
     ['CONTINUATION', 'length'],
     ['SAFETY', 'content_filter'],

@@ -24,10 +24,10 @@ describe('ollama: a whole reply', () => {
   for (const [done_reason, finish] of [
     ['stop', 'stop'],
     ['length', 'length'],
-    ['load', 'stop'],
-    ['unload', 'stop'],
+    ['load', 'length'],
+    ['unload', 'length'],
     ['', 'stop'],
-    ['a_word_yet_to_come', 'stop'],
+    ['a_word_yet_to_come', 'length'],
   ]) {
     it(`with done_reason '${done_reason}' has finish_reason ${finish}`, async () => {
       const { choices } = await complete(reply([{ content: 'Hi.' }], { done_reason: done_reason! }).whole)
@@ -58,11 +58,10 @@ describe('ollama: a whole reply', () => {
     expect(first!.function!.arguments).to.equal('{}')
   })
 
-  it('with a tool call without a name has no tool call', async () => {
+  it('with a tool call without a name is none', async () => {
     const nameless = { content: 'So.', tool_calls: [{ id: 'a', function: { name: '' } }] }
-    const { choices } = await complete(reply([nameless]).whole)
-    expect(choices[0]).to.deep.include({ finish_reason: 'stop' })
-    expect(choices[0]!.message).to.not.have.property('tool_calls')
+    const failure = await complete(reply([nameless]).whole).catch((error: unknown) => error)
+    expect(failure).to.include({ row: 'upstream_invalid_response' })
   })
 
   it('has log probabilities in the format of OpenAI', async () => {
