@@ -1,5 +1,5 @@
 import type { ChatDelta, ToolCallDelta } from '../sdk/api.ts'
-import { parseRecord, textOf } from '../sdk/json.ts'
+import { isRecord, parseRecord, textOf } from '../sdk/json.ts'
 import { KeptText } from '../sdk/translated.ts'
 import { REASONING_FIELDS, type ReasoningField } from './state.ts'
 
@@ -8,6 +8,8 @@ export interface ReplyParts {
   think(text: string, field: ReasoningField): void
   text(text: string): void
   refuse(text: string): void
+  /** A picture that the model has made, as a URL, nearly always one with its data. */
+  picture(url: string): void
   /** A part of a tool call. `call`: its number in the reply. */
   tool(call: number, part: ToolCallDelta): void
 }
@@ -40,6 +42,9 @@ export class ReplySequence {
     if (reasoning !== undefined) this.#say(reasoning.text, (text) => this.#to.think(text, reasoning.field))
     this.#say(textOf(delta.content), (text) => this.#to.text(text))
     this.#say(textOf(delta.refusal), (text) => this.#to.refuse(text))
+    for (const url of picturesOf(delta)) this.#say(url, (text) => this.#to.picture(text))
+    const called = functionCallOf(delta)
+    if (called !== undefined) this.#readCall(called)
     for (const part of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) this.#readCall(part)
   }
 
@@ -83,6 +88,21 @@ export class ReplySequence {
     if (this.#waiting.length > 0 || this.#waitingWords.length > 0) return true
     return this.#open !== undefined && parseRecord(this.#open.json) === undefined
   }
+}
+
+/** The pictures in a message or a delta, where OpenRouter, Gemini and others write them: `images: [{type: 'image_url', image_url: {url}}]`. */
+export function picturesOf({ images }: Readonly<Record<string, unknown>>): readonly string[] {
+  if (!Array.isArray(images)) return []
+  return images
+    .map((image) => (isRecord(image) && isRecord(image.image_url) ? textOf(image.image_url.url) : ''))
+    .filter((url) => url !== '')
+}
+
+/** A call in the way before tools, or a part of one; undefined if there is none. Servers of that time have one call a reply. */
+export function functionCallOf({ function_call: called }: Readonly<Record<string, unknown>>): ToolCallDelta | undefined {
+  if (!isRecord(called)) return undefined
+  const { name, arguments: json } = called
+  return { index: 0, function: { ...(textOf(name) !== '' && { name: textOf(name) }), arguments: textOf(json) } }
 }
 
 /** The member of a message or a delta that has reasoning, and the reasoning. */

@@ -12,10 +12,12 @@ type Members = Readonly<Record<string, unknown>>
 /** The choices of a chunk; none if they are null. Throws an Error for an unknown shape, and `UpstreamError` for an error in a choice. */
 export function readDeltas(choices: unknown): readonly Members[] {
   return readChoices(choices).map((choice) => {
-    const { delta, index } = choice
+    const { delta: sent, message, index, ...rest } = choice
+    // Some servers send the whole message as the only chunk of a stream.
+    const delta = sent ?? message
     if (index != null && !Number.isSafeInteger(index)) throw unknown('an index')
     const read = readMessage(delta ?? {})
-    return read === delta && index !== null ? choice : { ...choice, index: index ?? 0, delta: read }
+    return read === sent && index !== null ? choice : { ...rest, index: index ?? 0, delta: read }
   })
 }
 

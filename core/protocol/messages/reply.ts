@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ChatCompletion, FinishReason, ToolCall } from '../../sdk/api.ts'
 import { parseRecord, textOf } from '../../sdk/json.ts'
 import type { RepliedCall } from '../client-protocol.ts'
-import { readReasoning } from '../reply-sequence.ts'
+import { functionCallOf, picturesOf, readReasoning } from '../reply-sequence.ts'
 import { writeState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
 import { toolNameIn } from './tools.ts'
@@ -15,8 +15,12 @@ export function toMessage(completion: ChatCompletion, call: RepliedCall): Messag
   const [choice] = completion.choices
   const { message, finish_reason } = choice ?? { message: {}, finish_reason: 'stop' as const }
   const { extra_content: extra }: Readonly<Record<string, unknown>> = message
-  const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
-  const texts = [message.content, message.refusal].map(textOf).filter((text) => text !== '')
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls : oldCalls(message)
+  const pictures = picturesOf(message).map(() => PICTURE)
+  const texts = [message.content, message.refusal]
+    .map(textOf)
+    .filter((text) => text !== '')
+    .concat(pictures)
   const content = [
     ...toThinking(message, calls[0]),
     ...texts.map(textBlock),
@@ -30,6 +34,17 @@ export function toMessage(completion: ChatCompletion, call: RepliedCall): Messag
     stop_reason: toStopReason(finish_reason, textOf(message.refusal) !== ''),
     usage: toWholeUsage(usage),
   }
+}
+
+/** What stands for a picture: a message of the Messages API has no block for one (`ContentBlock` of @anthropic-ai/sdk, read 2026-11-26). */
+export const PICTURE =
+  '[The model made a picture, which the Messages API cannot carry. Ask for it at /v1/chat/completions or /v1/responses.]'
+
+function oldCalls(message: Readonly<Record<string, unknown>>): readonly ToolCall[] {
+  const { function: called } = functionCallOf(message) ?? {}
+  return called === undefined
+    ? []
+    : [{ id: '', type: 'function', function: { name: textOf(called.name), arguments: called.arguments ?? '' } }]
 }
 
 /** A message before its content. `id`: of the completion. */

@@ -4,7 +4,7 @@ import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
 import { type ReplyParts, ReplySequence } from '../reply-sequence.ts'
 import { type ReasoningField, type UpstreamState, writeState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
-import { emptyMessage, newToolId, textBlock, toolBlock, toStopReason } from './reply.ts'
+import { emptyMessage, newToolId, PICTURE, textBlock, toolBlock, toStopReason } from './reply.ts'
 import { toolNameIn } from './tools.ts'
 import { toDeltaUsage } from './usage.ts'
 import type { BlockDelta, ReplyBlock, StreamEvent } from './wire.ts'
@@ -86,6 +86,7 @@ export class MessageStreamWriter implements ReplyWriter {
         this.#isRefused = true
         this.#text(text)
       },
+      picture: () => this.#text(PICTURE),
       tool: (call, part) => this.#tool(call, part),
     }
   }

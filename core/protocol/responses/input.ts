@@ -45,6 +45,9 @@ class Conversation {
       case 'reasoning':
         this.#reasoning(members)
         break
+      case 'image_generation_call':
+        this.#picture(members, path)
+        break
       case 'additional_tools':
         // They are among the tools of the request.
         break
@@ -57,6 +60,13 @@ class Conversation {
     this.#endTurn()
     this.#endOutputs()
     return this.#messages
+  }
+
+  /** A picture that the model has made, by its data. Older replies do not say its type. */
+  #picture({ result, output_format: format }: Members, path: string): void {
+    if (textOf(result) === '') this.#notes.refuse(`${path}.result`, 'Send the picture itself.')
+    const url = `data:image/${textOf(format) || 'png'};base64,${textOf(result)}`
+    this.#begin().say([{ type: 'image_url', image_url: { url } }])
   }
 
   #message({ role, content, phase }: Members, path: string): void {

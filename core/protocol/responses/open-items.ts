@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { ToolCallDelta } from '../../sdk/api.ts'
-import { textOf } from '../../sdk/json.ts'
+import { type InlineData, textOf } from '../../sdk/json.ts'
 import { type ReasoningField, type UpstreamState, writeState } from '../state.ts'
 import { type ClientTool, KINDS } from './client-tools.ts'
-import type { EventBody, ItemStatus, Logprob, MessagePart, OutputItem, UrlCitation } from './wire.ts'
+import type { EventBody, ItemStatus, Logprob, MessagePart, OutputItem, PictureFormat, UrlCitation } from './wire.ts'
 
 /** Sends an event. */
 export type Emit = (event: EventBody) => void
@@ -84,6 +84,35 @@ export class OpenMessage implements OpenItem {
 
   #item(status: ItemStatus): OutputItem {
     return { id: this.#place.item_id, type: 'message', status, role: 'assistant', content: [...this.#content] }
+  }
+}
+
+const FORMATS: readonly PictureFormat[] = ['png', 'jpeg', 'webp', 'gif']
+
+/** A picture that the model has made: complete when it begins. */
+export class OpenPicture implements OpenItem {
+  readonly #emit: Emit
+  readonly #index: number
+  readonly #id = newItemId('ig')
+  readonly #picture: InlineData
+
+  constructor(picture: InlineData, index: number, emit: Emit) {
+    this.#emit = emit
+    this.#index = index
+    this.#picture = picture
+    emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress', null) })
+    emit({ type: 'response.image_generation_call.completed', item_id: this.#id, output_index: index })
+  }
+
+  close(): OutputItem {
+    const item = this.#item('completed', this.#picture.data)
+    this.#emit({ type: 'response.output_item.done', output_index: this.#index, item })
+    return item
+  }
+
+  #item(status: 'in_progress' | 'completed', result: string | null): OutputItem {
+    const format = FORMATS.find((name) => this.#picture.mediaType === `image/${name}`) ?? null
+    return { id: this.#id, type: 'image_generation_call', status, output_format: format, result }
   }
 }
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { ChatChunk, ChatCompletion, ChunkChoice, FinishReason, ToolCallDelta, Usage } from '../../sdk/api.ts'
-import { isRecord, textOf } from '../../sdk/json.ts'
+import { isRecord, readDataUrl, textOf } from '../../sdk/json.ts'
 import { KeptText } from '../../sdk/translated.ts'
 import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
 import { ReplySequence } from '../reply-sequence.ts'
 import { estimatedUsage } from '../usage.ts'
 import { readAnnotations, readLogprobs } from './annotations.ts'
 import { type ClientTool, clientTools, conversationTools } from './client-tools.ts'
-import { type Emit, OpenCall, type OpenItem, OpenMessage, OpenReasoning } from './open-items.ts'
+import { type Emit, OpenCall, type OpenItem, OpenMessage, OpenPicture, OpenReasoning } from './open-items.ts'
 import { toResponseUsage } from './usage.ts'
 import { type Echo, frameOf, type ItemStatus, type OutputItem, type OwnResponse, type Response } from './wire.ts'
 
@@ -59,6 +59,7 @@ export class ResponseBuilder {
       think: (text, field) => this.#reasoning().think(this.#keep(text), field),
       text: (text) => this.#text(this.#keep(text)),
       refuse: (text) => this.#message().refuse(this.#keep(text)),
+      picture: (url) => this.#picture(this.#kept.add(url)),
       tool: (number, part) => this.#toolCall(number, part).add(this.#keep(textOf(part.function?.arguments))),
     })
   }
@@ -108,6 +109,13 @@ export class ResponseBuilder {
   #message(): OpenMessage {
     if (this.#open instanceof OpenMessage) return this.#open
     return this.#begin(new OpenMessage(this.#next(), this.#emit))
+  }
+
+  /** A picture by its data is an item of its own; of another, the answer has its address. */
+  #picture(url: string): void {
+    const inline = readDataUrl(url)
+    if (inline === undefined) this.#text(`![picture](${url})`)
+    else this.#begin(new OpenPicture(inline, this.#next(), this.#emit))
   }
 
   /** The state of a call is that of the reasoning before it, or of an item of its own. */

@@ -42,8 +42,19 @@ export interface SummaryPart {
   readonly text: string
 }
 
+/** The types of pictures in a response. */
+export type PictureFormat = 'png' | 'jpeg' | 'webp' | 'gif'
+
 /** An item of a reply. */
 export type OutputItem =
+  | {
+      readonly id: string
+      readonly type: 'image_generation_call'
+      readonly status: 'in_progress' | 'completed'
+      readonly output_format: PictureFormat | null
+      /** Base64. */
+      readonly result: string | null
+    }
   | {
       readonly id: string
       readonly type: 'message'
@@ -218,6 +229,7 @@ export type EventBody =
   | (SummaryPlace & { readonly type: 'response.reasoning_summary_text.done'; readonly text: string })
   | (ItemPlace & { readonly type: 'response.function_call_arguments.delta'; readonly delta: string })
   | (ItemPlace & { readonly type: 'response.function_call_arguments.done'; readonly name: string; readonly arguments: string })
+  | (ItemPlace & { readonly type: 'response.image_generation_call.completed' })
   | (ItemPlace & { readonly type: 'response.custom_tool_call_input.delta'; readonly delta: string })
   | (ItemPlace & { readonly type: 'response.custom_tool_call_input.done'; readonly input: string })
 

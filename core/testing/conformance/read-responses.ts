@@ -31,6 +31,7 @@ const EVENTS: Readonly<Record<string, readonly string[]>> = {
   'response.output_text.delta': ['item_id', 'output_index', 'content_index', 'delta', 'logprobs'],
   'response.output_text.done': ['item_id', 'output_index', 'content_index', 'text', 'logprobs'],
   'response.output_text.annotation.added': ['item_id', 'output_index', 'content_index', 'annotation_index', 'annotation'],
+  'response.image_generation_call.completed': ['item_id', 'output_index'],
   'response.refusal.delta': ['item_id', 'output_index', 'content_index', 'delta'],
   'response.refusal.done': ['item_id', 'output_index', 'content_index', 'refusal'],
   'response.reasoning_summary_part.added': ['item_id', 'output_index', 'summary_index', 'part'],
@@ -62,6 +63,9 @@ interface OpenPart {
   text: string
   isDone: boolean
 }
+
+/** The type of an item with a picture. */
+const PICTURE = 'image_generation_call'
 
 class StreamReader {
   #number = 0
@@ -137,6 +141,10 @@ class StreamReader {
     this.#part = undefined
     const { type, status, content, summary, arguments: text, input } = this.#item
     assert.equal(status, 'in_progress')
+    if (type === PICTURE) {
+      assert.equal(this.#item.result, null, 'a picture comes with the end of its item')
+      return
+    }
     const empty = { message: content, reasoning: summary, function_call: text, custom_tool_call: input }[type]
     assert.ok(empty === '' || (Array.isArray(empty) && empty.length === 0), `an item begins empty: ${JSON.stringify(item)}`)
     if (type.endsWith('_call')) this.#part = { index: undefined, text: '', isDone: false }
@@ -148,6 +156,7 @@ class StreamReader {
     assert.ok(item.status === 'completed' || item.status === 'incomplete', `the status of ${JSON.stringify(item)}`)
     if (type === 'message') assert.deepEqual(item.content, this.#parts)
     else if (type === 'reasoning') assert.deepEqual(item.summary, this.#parts)
+    else if (type === PICTURE) assert.equal(typeof item.result, 'string')
     else assert.equal(item.arguments ?? item.input, this.#part!.text)
     assert.ok(this.#part === undefined || this.#part.isDone, 'a part ends before its item')
     this.#output.push(item)
@@ -155,7 +164,8 @@ class StreamReader {
   }
 
   #piece(type: string, event: Members): void {
-    if (/_part\.added$/.test(type)) this.#beginPart(event)
+    if (type === `${PICTURE}.completed`) assert.equal(this.#item!.type, PICTURE)
+    else if (/_part\.added$/.test(type)) this.#beginPart(event)
     else if (/_part\.done$/.test(type)) this.#endPart(event)
     else if (type === 'output_text.annotation.added') {
       assert.equal(event.annotation_index, this.#annotations.length)

@@ -1,4 +1,11 @@
-import { type ChatMessage, type ContentPart, invalidValue, readDataUrl, unsupportedParameter } from 'unified-model-gateway/plugin'
+import {
+  type ChatMessage,
+  type ContentPart,
+  invalidValue,
+  isRecord,
+  readDataUrl,
+  unsupportedParameter,
+} from 'unified-model-gateway/plugin'
 import type { Part } from './wire.ts'
 
 /** Types by the extension of an address: Vertex AI requires the type of a file that it fetches. */
@@ -33,6 +40,16 @@ export function toParts(content: ChatMessage['content'], path: string): Part[] {
 /** A text part; none for an empty text, to which Vertex AI answers 400. */
 export function toText(text: string | null | undefined): Part[] {
   return text ? [{ text }] : []
+}
+
+/** The pictures that a model has made, which a client sends back as it got them. Throws `GatewayError` (400) for what are no pictures. */
+export function toMadeImages(images: unknown, path: string): Part[] {
+  if (!Array.isArray(images)) return []
+  return images.map((image, index) => {
+    const url = isRecord(image) && isRecord(image.image_url) ? image.image_url.url : undefined
+    if (typeof url !== 'string') throw invalidValue(`${path}[${index}]`, 'expected a picture as it was in the reply')
+    return toMedia(url, `${path}[${index}].image_url.url`, DEFAULT_IMAGE)
+  })
 }
 
 function toPart(part: ContentPart, path: string): Part[] {

@@ -7,7 +7,7 @@ import {
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
-import { toParts, toText } from './content.ts'
+import { toMadeImages, toParts, toText } from './content.ts'
 import type { ModelFacts } from './models.ts'
 import { signaturesOf } from './reasoning.ts'
 import type { Content, FunctionCall, Part } from './wire.ts'
@@ -72,7 +72,11 @@ class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
   }
 
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly CallWithOutput[] {
-    this.#append('model', [...this.#partsOf(message, path), ...toText(message.refusal)])
+    this.#append('model', [
+      ...this.#partsOf(message, path),
+      ...toText(message.refusal),
+      ...toMadeImages(message.images, `${path}.images`),
+    ])
     if (calls.length === 0) return []
     this.#calls = calls.map((call) => ({ call: this.#toCall(call) }))
     this.#unanswered = calls.length

@@ -268,6 +268,20 @@ describe("An upstream with shapes that OpenAI's replies do not have", () => {
     expectHeard(asked, { text, isComplete: true })
   })
 
+  for (const way of [MESSAGES, RESPONSES]) {
+    for (const stream of [false, true]) {
+      it(`understands a call in the way before tools: ${way.name}${stream ? ', streamed' : ''}`, async () => {
+        const whole = { content: null, function_call: { name: 'look', arguments: '{"a":1}' } }
+        const deltas = [{ function_call: { name: 'look', arguments: '' } }, { function_call: { arguments: '{"a":1}' } }]
+        const finish = 'function_call'
+        const script = stream ? streamOf({ deltas, finish }) : wholeOf({ message: whole, finish })
+        const heard = (await answer(way, stream, () => script)) as Heard
+        expect(heard).to.include({ isComplete: true })
+        expect(heard.tools.map(({ name, input }) => ({ name, input }))).to.deep.equal([{ name: 'look', input: { a: 1 } }])
+      })
+    }
+  }
+
   for (const way of [CHAT, MESSAGES, RESPONSES]) {
     describe(`(${way.name})`, () => {
       for (const one of [...READ, ...REFUSED]) {
@@ -278,6 +292,16 @@ describe("An upstream with shapes that OpenAI's replies do not have", () => {
         const what = one.heard === undefined ? 'refuses' : 'understands'
         it(`${what} ${one.name}, streamed`, async () => expectHeard(await answer(way, true, () => streamOf(one)), one.heard))
       }
+
+      it('understands a message instead of a delta, streamed', async () => {
+        const choice = { index: 0, message: { role: 'assistant', content: 'Yes' }, finish_reason: 'stop' }
+        const script = sse([event({ id: 'c1', choices: [choice] }), DONE])
+        expectHeard(await answer(way, true, () => script), { text: 'Yes', isComplete: true })
+      })
+
+      it('falls back for a finish of tool calls without a call', async () => {
+        expectHeard(await answer(way, false, () => wholeOf({ message: says('Half'), finish: 'tool_calls' })), undefined)
+      })
 
       it('ignores nulls among the chunks of a stream', async () => {
         const nulls = ['data: null\n\n', event({ choices: null }), event({ choices: [null] }), chunkOf(null)]
