@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { DEFAULT_ACCOUNT } from '../config/schema/default-account.ts'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
 import { contains, mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
@@ -16,6 +17,8 @@ export interface AccountSettings {
   readonly rateClass: string | null
   /** The most keys that it may have, of those that are in use. */
   readonly maxKeys: number
+  /** The longest life of its keys, in days; null: any. That of the account `default` holds for the keys of all accounts too. */
+  readonly maxKeyDays: number | null
   /** What all its keys together may spend: `500 USD/month`. */
   readonly budgets: readonly string[]
 }
@@ -24,9 +27,11 @@ export interface AccountSettings {
 export const DEFAULT_MAX_KEYS = 100
 
 /** An account to create. */
-export interface NewAccount extends Omit<AccountSettings, 'maxKeys' | 'budgets'> {
+export interface NewAccount extends Omit<AccountSettings, 'maxKeys' | 'maxKeyDays' | 'budgets'> {
   /** Default: `DEFAULT_MAX_KEYS`. */
   readonly maxKeys?: number | undefined
+  /** Default: null. */
+  readonly maxKeyDays?: number | null | undefined
   /** Default: none. */
   readonly budgets?: readonly string[] | undefined
 }
@@ -45,23 +50,25 @@ export interface Account extends Owner {
   readonly keys: number
   /** The number of users who sign in to it. */
   readonly users: number
+  /** The longest life of its keys, in days, by its own setting and that of the account `default`; null: any. */
+  readonly keyDays: number | null
   /** The line of the routes.yaml that declared it last, `routes.yaml:71`; undefined if none does. */
   readonly declaredAt: string | undefined
 }
 
 /** Creates an account. Throws `invalid_value`. */
 export async function createAccount(store: Store, account: NewAccount, actor: Actor): Promise<Account> {
-  const { name, models, rateClass, maxKeys = DEFAULT_MAX_KEYS, budgets = [] } = account
-  const settings: AccountSettings = { name, models, rateClass, maxKeys, budgets: checkBudgets(budgets) }
+  const { name, models, rateClass, maxKeys = DEFAULT_MAX_KEYS, maxKeyDays = null, budgets = [] } = account
+  const settings: AccountSettings = { name, models, rateClass, maxKeys, maxKeyDays, budgets: checkBudgets(budgets) }
   checkSettings(settings)
   const id = newId('acc')
   const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now(), declared_at: null }
-  return store.db.transaction().execute(async (db) => {
+  await store.db.transaction().execute(async (db) => {
     await db.insertInto('accounts').values(row).execute()
     const changes = changesBetween({}, settingsOf(settings))
     await audit(db, actor, { action: 'account.create', object: { type: 'account', id, name }, changes })
-    return accountOf({ ...row, keys: 0, users: 0 })
   })
+  return findAccount(store, id)
 }
 
 /**
@@ -82,7 +89,7 @@ export async function noteDeclaredAccounts(store: Store, lines: ReadonlyMap<stri
         .execute()
     const created: string[] = []
     for (const [id, declared_at] of missing) {
-      const settings = { name: id, models: [], rateClass: null, maxKeys: DEFAULT_MAX_KEYS, budgets: [] }
+      const settings = { name: id, models: [], rateClass: null, maxKeys: DEFAULT_MAX_KEYS, maxKeyDays: null, budgets: [] }
       const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now(), declared_at }
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('accounts')
@@ -108,8 +115,16 @@ export async function editAccount(
   const checkedBudgets = given.budgets && checkBudgets(given.budgets)
   await store.db.transaction().execute(async (db) => {
     const before = await findOwner(db, id)
-    const { name = before.name, models = before.models, rateClass = before.rateClass, maxKeys = before.maxKeys } = given
-    const settings: AccountSettings = { name, models, rateClass, maxKeys, budgets: checkedBudgets ?? before.budgets }
+    const { name = before.name, models = before.models, rateClass = before.rateClass } = given
+    const { maxKeys = before.maxKeys, maxKeyDays = before.maxKeyDays } = given
+    const settings: AccountSettings = {
+      name,
+      models,
+      rateClass,
+      maxKeys,
+      maxKeyDays,
+      budgets: checkedBudgets ?? before.budgets,
+    }
     await db.updateTable('accounts').set(columnsOf(settings)).where('id', '=', id).execute()
     const changes = changesBetween(settingsOf(before), settingsOf(settings))
     await audit(db, actor, { action: 'account.edit', object: { type: 'account', id, name }, changes })
@@ -158,53 +173,64 @@ function selectAccounts(db: Kysely<Schema>) {
     .select([
       sql<number>`(select count(*) from keys where account_id = accounts.id and revoked_at is null)`.as('keys'),
       sql<number>`(select count(*) from users where account_id = accounts.id)`.as('users'),
+      sql<number | null>`(select min(max_key_days) from accounts as limited where id in (accounts.id, ${DEFAULT_ACCOUNT}))`.as(
+        'key_days',
+      ),
     ])
 }
 
-const ownerOf = ({ id, name, models, rate_class, max_keys, budgets }: AccountsTable): Owner => ({
+const ownerOf = ({ id, name, models, rate_class, max_keys, max_key_days, budgets }: AccountsTable): Owner => ({
   id,
   name,
   models: JSON.parse(models),
   rateClass: rate_class,
   maxKeys: max_keys,
+  maxKeyDays: max_key_days,
   budgets: JSON.parse(budgets),
 })
 
-const accountOf = (row: AccountsTable & { readonly keys: number; readonly users: number }): Account => ({
+type AccountRow = AccountsTable & { readonly keys: number; readonly users: number; readonly key_days: number | null }
+
+const accountOf = (row: AccountRow): Account => ({
   ...ownerOf(row),
   createdAt: row.created_at,
   keys: row.keys,
   users: row.users,
+  keyDays: row.key_days,
   declaredAt: row.declared_at ?? undefined,
 })
 
-const columnsOf = ({ name, models, rateClass, maxKeys, budgets }: AccountSettings) => ({
+const columnsOf = ({ name, models, rateClass, maxKeys, maxKeyDays, budgets }: AccountSettings) => ({
   name,
   models: JSON.stringify(models),
   rate_class: rateClass,
   max_keys: maxKeys,
+  max_key_days: maxKeyDays,
   budgets: JSON.stringify(budgets),
 })
 
 /** The settings of an account, as the audit trail names them. */
-const settingsOf = ({ name, models, rateClass, maxKeys, budgets }: AccountSettings) => ({
+const settingsOf = ({ name, models, rateClass, maxKeys, maxKeyDays, budgets }: AccountSettings) => ({
   name,
   models,
   rate_class: rateClass,
   max_keys: maxKeys,
+  max_key_days: maxKeyDays,
   budgets,
 })
 
-function checkSettings({ name, models, rateClass, maxKeys }: Changes): void {
+function checkSettings({ name, models, rateClass, maxKeys, maxKeyDays }: Changes): void {
   if (name !== undefined) checkText('name', name)
   if (models !== undefined) checkGlobs('models', models)
   if (rateClass != null) checkText('rate_class', rateClass)
-  if (maxKeys !== undefined && !(Number.isSafeInteger(maxKeys) && maxKeys >= 0 && maxKeys <= MOST_MAX_KEYS))
-    throw new GatewayError('invalid_value', {
-      param: 'max_keys',
-      values: { detail: `give a whole number up to ${MOST_MAX_KEYS}` },
-    })
+  if (maxKeys !== undefined) checkCount('max_keys', maxKeys, 0)
+  if (maxKeyDays != null) checkCount('max_key_days', maxKeyDays, 1)
 }
 
-/** What a column of all databases holds. */
-const MOST_MAX_KEYS = 1_000_000
+function checkCount(param: string, count: number, least: number): void {
+  if (Number.isSafeInteger(count) && count >= least && count <= MOST) return
+  throw new GatewayError('invalid_value', { param, values: { detail: `give a whole number from ${least} to ${MOST}` } })
+}
+
+/** What a column of all databases holds, and what a date can add. */
+const MOST = 1_000_000

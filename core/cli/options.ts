@@ -46,6 +46,9 @@ export function toCount(text: string): number {
   return count
 }
 
+/** A number from 1; null for `none`. */
+export const toCountOrNone = (text: string): number | null => (text === 'none' ? null : toCount(text))
+
 /** A number of seconds. */
 export function toSeconds(text: string): number {
   const seconds = Number(text)

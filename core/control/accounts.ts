@@ -7,7 +7,7 @@ import { recentCosts } from '../usage/recent-costs.ts'
 import { budgetTexts, spendingField, spendingOf } from './budgets.ts'
 import { accountScope } from './caller.ts'
 import { changedInFile, source, sourceOf } from './declared.ts'
-import { globs, page, pageQuery, rateClass, recentCost, tags, time, toTime } from './fields.ts'
+import { globs, nullable, page, pageQuery, rateClass, recentCost, tags, time, toTime } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
 import type { ManagementServices } from './services.ts'
 
@@ -19,6 +19,10 @@ const settings = {
     minimum: 0,
     description: 'The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count.',
   }),
+  max_key_days: nullable(
+    Type.Integer({ minimum: 1 }),
+    'The longest life of its keys in the database, in days; null: any. That of the account `default` holds for the keys of all accounts too.',
+  ),
   budgets: budgetTexts('What all its keys together may spend; empty: no budget.'),
 }
 
@@ -31,6 +35,10 @@ const accountSchema = Type.Object(
     created_at: time('When it was created.'),
     keys: Type.Integer({ description: 'The number of its keys that are not revoked.' }),
     users: Type.Integer({ description: 'The number of users who sign in to it.' }),
+    key_days: nullable(
+      Type.Integer(),
+      'The longest life of its keys, in days: its `max_key_days` or that of the account `default`, whichever is shorter; null: any.',
+    ),
     tags,
     source,
   },
@@ -50,7 +58,7 @@ async function accountViews(accounts: readonly Account[], services: ManagementSe
     accounts.map(({ id }) => ({ account: id })),
   )
   return accounts.map((account, index) => {
-    const { id, name, models, rateClass, maxKeys, createdAt, keys, users } = account
+    const { id, name, models, rateClass, maxKeys, maxKeyDays, createdAt, keys, users, keyDays } = account
     const declared = declaredAccounts.get(id)
     return {
       id,
@@ -58,12 +66,14 @@ async function accountViews(accounts: readonly Account[], services: ManagementSe
       models: declared?.models ?? models,
       rate_class: declared === undefined ? rateClass : (declared.rateClass ?? null),
       max_keys: maxKeys,
+      max_key_days: maxKeyDays,
       budgets: budgeted[index]!.budgets,
       spending: spending[index]!,
       cost: costs[index]!,
       created_at: toTime(createdAt),
       keys,
       users,
+      key_days: keyDays,
       tags: declared?.tags ?? {},
       source: sourceOf(declared?.at),
     }
@@ -99,13 +109,14 @@ export const accountOperations: readonly Operation[] = [
       ...settings,
       rate_class: Type.Optional(settings.rate_class),
       max_keys: Type.Optional(settings.max_keys),
+      max_key_days: Type.Optional(settings.max_key_days),
       budgets: Type.Optional(settings.budgets),
     }),
     reply: accountSchema,
     status: 201,
-    async handle({ caller, body: { rate_class, max_keys, ...settings } }, services) {
+    async handle({ caller, body: { rate_class, max_keys, max_key_days, ...settings } }, services) {
       checkRateClassDeclared(rate_class, undefined, services)
-      const account = { ...settings, rateClass: rate_class ?? null, maxKeys: max_keys }
+      const account = { ...settings, rateClass: rate_class ?? null, maxKeys: max_keys, maxKeyDays: max_key_days }
       return accountView(await createAccount(services.store, account, caller), services)
     },
   }),
@@ -128,14 +139,14 @@ export const accountOperations: readonly Operation[] = [
     summary: 'Change an account, which takes effect for its keys at once',
     body: Type.Partial(Type.Object(settings)),
     reply: accountSchema,
-    async handle({ caller, params: { id }, body: { max_keys, ...body } }, services) {
+    async handle({ caller, params: { id }, body: { max_keys, max_key_days, ...body } }, services) {
       const { rate_class, ...settings } = body
       const { rateClass } = await findOwner(services.store.db, id)
       const declared = services.live.generation.config.accounts.get(id)
-      // The number of keys in the database is none of the file's settings.
+      // What limits the keys in the database is none of the file's settings.
       if (declared !== undefined && Object.keys(body).length > 0) throw changedInFile('account', declared.at)
       checkRateClassDeclared(rate_class, rateClass, services)
-      const changes = { ...settings, rateClass: rate_class, maxKeys: max_keys }
+      const changes = { ...settings, rateClass: rate_class, maxKeys: max_keys, maxKeyDays: max_key_days }
       return accountView(await editAccount(services.store, { id, ...changes }, caller), services)
     },
   }),

@@ -8,6 +8,7 @@ import type { KeysTable, Schema } from '../store/schema.ts'
 import { digestOf, newId } from '../text/ids.ts'
 import { type ApiKey, apiKeyOf, selectKeys, statusOf } from './api-key.ts'
 import { createSecret, type KeyKind, maskOf } from './format.ts'
+import { checkLife, longestLife } from './key-life.ts'
 import { checkRoom } from './key-room.ts'
 
 /** Creates a key. Throws `invalid_value`, or `conflict` if its account has as many as it may have. */
@@ -30,7 +31,9 @@ export async function editKey(
     if (statusOf(before) === 'expired' && settings.expires !== undefined) await checkRoom(db, before.account.id)
     // An expired key may be renamed and keep its expiry.
     const { expires, ...others } = settings
-    checkSettings(expires === before.expiresAt ? others : settings)
+    const keepsExpiry = expires === undefined || expires === (before.expiresAt ?? null)
+    checkSettings(keepsExpiry ? others : settings)
+    if (!keepsExpiry) checkLife(expires, before, await longestLife(db, before.account.id))
     if (before.revokedAt !== undefined)
       throw new GatewayError('conflict', { values: { detail: 'A revoked key cannot be changed. Create another one.' } })
     if (Object.keys(settings).length > 0) await db.updateTable('keys').set(columnsOf(settings)).where('id', '=', id).execute()
@@ -89,7 +92,10 @@ async function changeKeys<Result>(
   return result
 }
 
-/** A key to create. Defaults: all models of the account, its rate class, no expiry, no budgets, no tags, the account `default`. */
+/**
+ * A key to create. Defaults: all models of the account, its rate class, the longest life that it allows, no budgets, no tags, the account
+ * `default`.
+ */
 export interface NewKey extends Partial<Omit<KeySettings, 'disabled'>> {
   readonly name: string
   readonly kind: KeyKind
@@ -106,13 +112,17 @@ export interface CreatedKey {
 
 /** Creates a key in the caller's transaction. Throws `invalid_value` or `conflict`. */
 async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise<CreatedKey> {
-  const { name, kind, models = ['*'], rateClass = null, expires = null, budgets = [], tags = {} } = key
+  const { name, kind, models = ['*'], rateClass = null, budgets = [], tags = {} } = key
   const { account = DEFAULT_ACCOUNT, replaces = null } = key
+  const createdAt = Date.now()
+  const longest = await longestLife(db, account)
+  const { expires = timeAfter(createdAt, longest) } = key
   const settings: KeySettings = { name, models, rateClass, expires, budgets, tags, disabled: false }
   checkSettings(settings)
   const owner = await db.selectFrom('accounts').select('name').where('id', '=', account).executeTakeFirst()
   if (owner === undefined)
     throw new GatewayError('invalid_value', { param: 'account_id', values: { detail: 'there is no such account' } })
+  checkLife(expires, { createdAt, expiresAt: createdAt }, longest)
   // A successor takes the place of its predecessor.
   if (replaces === null) await checkRoom(db, account)
   const secret = createSecret(kind)
@@ -123,7 +133,7 @@ async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise
     digest: digestOf(secret),
     ...maskOf(secret),
     ...columnsOf(settings),
-    created_at: Date.now(),
+    created_at: createdAt,
     created_by: actor.id,
     created_by_name: actor.name,
     revoked_at: null,
@@ -220,13 +230,13 @@ export interface Rotation {
 }
 
 /**
- * Creates a key that replaces another one, with the same rights and lifetime. Throws `object_not_found`, or `conflict` for a key that
+ * Creates a key that replaces another one, with the same rights and lifetime, if its account allows that. Throws `object_not_found`, or `conflict` for a key that
  * is not active or was rotated before.
  */
 export async function rotateKey(store: Store, { id, overlap }: Rotation, actor: Actor): Promise<CreatedKey> {
   return changeKeys(store, id, async (db) => {
     const old = await findKey(db, id)
-    const made = await insertKey(db, successorOf(old), actor)
+    const made = await insertKey(db, await successorOf(db, old), actor)
     const now = Date.now()
     const end = overlap === 0 ? { revoked_at: now } : { expires_at: Math.min(now + overlap, old.expiresAt ?? Infinity) }
     const { numUpdatedRows } = await db
@@ -247,7 +257,12 @@ export async function rotateKey(store: Store, { id, overlap }: Rotation, actor: 
 
 const NOT_ROTATABLE = 'Only an active key that was not rotated before can be rotated. Create another one.'
 
-function successorOf({ name, kind, models, rateClass, budgets, tags, account, ...old }: ApiKey) {
-  const expires = old.expiresAt === undefined ? null : Date.now() + old.expiresAt - old.createdAt
+async function successorOf(db: Kysely<Schema>, old: ApiKey) {
+  const { name, kind, models, rateClass, budgets, tags, account, createdAt, expiresAt = Number.POSITIVE_INFINITY } = old
+  const life = Math.min(expiresAt - createdAt, await longestLife(db, account.id))
+  const expires = timeAfter(Date.now(), life)
   return { name, kind, models, rateClass: rateClass ?? null, budgets, tags, expires, account: account.id, replaces: old.id }
 }
+
+/** The end of a life; null: never. */
+const timeAfter = (start: number, life: number): number | null => (Number.isFinite(life) ? start + life : null)

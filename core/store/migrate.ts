@@ -1,6 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import { addDeclarations, createAccountsAndKeys, limitKeysOfAccounts, suspendKeys } from './migrations/accounts-and-keys.ts'
+import {
+  addDeclarations,
+  createAccountsAndKeys,
+  limitKeysOfAccounts,
+  limitLifeOfKeys,
+  suspendKeys,
+} from './migrations/accounts-and-keys.ts'
 import { chainEntries, refuseReplacements } from './migrations/audit-trail.ts'
 import { addAliases, addCosts, addLinks, addTraces, createCallsAndUsage, indexEndsOfFailedCalls } from './migrations/calls.ts'
 import { createBudgets, createCounters } from './migrations/limits.ts'
@@ -29,6 +35,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0014-confirmed-sessions': { up: addConfirmations },
   '0015-ends-of-failed-calls': { up: indexEndsOfFailedCalls },
   '0016-disabled-keys': { up: suspendKeys },
+  '0017-life-of-keys': { up: limitLifeOfKeys },
 }
 
 const NEWER =

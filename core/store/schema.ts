@@ -30,6 +30,8 @@ export interface AccountsTable {
   readonly rate_class: string | null
   /** The most keys that it may have. */
   readonly max_keys: number
+  /** The longest life of its keys, in days; null: any. */
+  readonly max_key_days: number | null
   /** JSON array of texts: `500 USD/month`. */
   readonly budgets: string
   readonly created_at: number

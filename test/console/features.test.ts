@@ -144,6 +144,24 @@ describeInBrowser('the pages of the console', (open) => {
     await management.patch('/accounts/default', { max_keys: 100 })
   })
 
+  it('offers for a key no later expiry than its account allows', async () => {
+    const management = new Management(admin, fixture)
+    await management.patch('/accounts/default', { max_key_days: 45 })
+    await admin.goto(fixture.address('/keys?new=1'))
+    const dialog = admin.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('short-lived')
+    await dialog.getByRole('textbox', { name: 'Expires' }).click()
+    const options = admin.getByRole('option')
+    await admin.getByRole('option', { name: 'In 45 days, the longest life of keys' }).waitFor()
+    expect(await options.allTextContents()).to.deep.equal(['In 7 days', 'In 30 days', 'In 45 days, the longest life of keys'])
+    await admin.getByRole('option', { name: 'In 45 days' }).click()
+    const created = admin.waitForResponse((reply) => reply.request().method() === 'POST' && reply.url().endsWith('/keys'))
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    const { created_at, expires_at } = await (await created).json()
+    expect(Date.parse(expires_at) - Date.parse(created_at)).to.equal(45 * 86_400_000)
+    await management.patch('/accounts/default', { max_key_days: null })
+  })
+
   it('keeps filters in the URL', async () => {
     await admin.goto(fixture.address('/keys'))
     await admin.getByRole('searchbox').fill('nightly')

@@ -458,6 +458,8 @@ export interface paths {
             readonly rate_class?: string | null;
             /** @description The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count. */
             readonly max_keys?: number;
+            /** @description The longest life of its keys in the database, in days; null: any. That of the account `default` holds for the keys of all accounts too. */
+            readonly max_key_days?: number | null;
             /** @description What all its keys together may spend; empty: no budget. */
             readonly budgets?: readonly string[];
           };
@@ -525,6 +527,8 @@ export interface paths {
             readonly rate_class?: string | null;
             /** @description The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count. */
             readonly max_keys?: number;
+            /** @description The longest life of its keys in the database, in days; null: any. That of the account `default` holds for the keys of all accounts too. */
+            readonly max_key_days?: number | null;
             /** @description What all its keys together may spend; empty: no budget. */
             readonly budgets?: readonly string[];
           };
@@ -698,7 +702,7 @@ export interface paths {
             readonly models?: readonly string[];
             /** @description Null: the account's, else the default one. Only an admin may set it. */
             readonly rate_class?: string | null;
-            /** @description When it expires; null: never. */
+            /** @description When it expires; null: never. Of a new key, absent: as late as its account allows. */
             readonly expires_at?: string | null;
             /** @description What it may spend, beside what its account may. Only an admin may raise or remove them. */
             readonly budgets?: readonly string[];
@@ -777,7 +781,7 @@ export interface paths {
             readonly models?: readonly string[];
             /** @description Null: the account's, else the default one. Only an admin may set it. */
             readonly rate_class?: string | null;
-            /** @description When it expires; null: never. */
+            /** @description When it expires; null: never. Of a new key, absent: as late as its account allows. */
             readonly expires_at?: string | null;
             /** @description What it may spend, beside what its account may. Only an admin may raise or remove them. */
             readonly budgets?: readonly string[];
@@ -1530,6 +1534,8 @@ export interface components {
       readonly rate_class: string | null;
       /** @description The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count. */
       readonly max_keys: number;
+      /** @description The longest life of its keys in the database, in days; null: any. That of the account `default` holds for the keys of all accounts too. */
+      readonly max_key_days: number | null;
       /** @description What all its keys together may spend; empty: no budget. */
       readonly budgets: readonly string[];
       /** @description What was spent of each budget: calls that have ended. */
@@ -1544,6 +1550,8 @@ export interface components {
       readonly keys: number;
       /** @description The number of users who sign in to it. */
       readonly users: number;
+      /** @description The longest life of its keys, in days: its `max_key_days` or that of the account `default`, whichever is shorter; null: any. */
+      readonly key_days: number | null;
       /** @description Labels for usage and metrics: at most ten, their names in lower case. */
       readonly tags: {
         [key: string]: string;

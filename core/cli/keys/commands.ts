@@ -93,7 +93,7 @@ function addSettings(command: Command): Command {
   return command
     .option('--models <glob...>', 'models it may call, such as "openai/*"')
     .option('--class <class>', 'rate class')
-    .option('--expires <when>', 'a date, an instant, or "never"')
+    .option('--expires <when>', 'a date, an instant, or "never"; of a new key, by default, as late as its account allows')
     .option('--budget <amount...>', 'what it may spend, such as "20 USD/day", or "none"')
     .option('--tags <name=value...>', 'labels for usage and metrics, such as team=research')
 }

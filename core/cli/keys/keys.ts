@@ -2,6 +2,7 @@ import { COMMAND_LINE } from '../../accounts/audit.ts'
 import { GatewayError } from '../../errors.ts'
 import { type ApiKey, type KeyStatus, listKeys, statusOf } from '../../keys/api-key.ts'
 import type { KeyKind } from '../../keys/format.ts'
+import { daysOf, longestLife, outlives } from '../../keys/key-life.ts'
 import { type CreatedKey, createKey, editKey, revokeKey, rotateKey, validPredecessors } from '../../keys/keys.ts'
 import type { Store } from '../../store/database.ts'
 import { everyPage } from '../../store/page.ts'
@@ -58,6 +59,7 @@ export async function listKeysCommand(
     if (options.json) return writeJson(keys.map(toJson), io)
     const isFiltered = [query, status, kind, account].some((filter) => filter !== undefined)
     writeTable(keys, isFiltered ? { ...TABLE, empty: 'No keys match.' } : TABLE, io)
+    await warnOfLongLives(store, keys, io)
   })
 }
 
@@ -111,6 +113,21 @@ export async function enableKeyCommand(options: ObjectOptions, io: CommandIo): P
     io.stderr.write(`Enabled the key ${key.id} (${key.name}). ${result}\n`)
   })
 }
+
+/** Names the keys that may live longer than their account allows: they are from before that. */
+async function warnOfLongLives({ db }: Store, keys: readonly ApiKey[], io: CommandIo): Promise<void> {
+  const usable = keys.filter((key) => ['active', 'disabled'].includes(statusOf(key)))
+  const accounts = new Map(usable.map(({ account }) => [account.id, account.name]))
+  for (const [account, name] of accounts) {
+    const longest = await longestLife(db, account)
+    const long = usable.filter((key) => key.account.id === account && outlives(key, longest))
+    if (long.length === 0) continue
+    const names = long.map((key) => `${key.id} (${key.name})`).join(', ')
+    io.stderr.write(`Keys of the account ${name} that live longer than its ${daysOf(longest)} days: ${names}. ${TO_SHORTEN}\n`)
+  }
+}
+
+const TO_SHORTEN = 'Rotate them, or give each an expiry: umg keys edit ID --expires DATE'
 
 /** Says which keys are still accepted after their successor is not. */
 async function warnOfPredecessors(store: Store, key: ApiKey, io: CommandIo): Promise<void> {

@@ -10,6 +10,8 @@ export interface AccountSettingsOptions {
   readonly models?: readonly string[]
   readonly class?: string
   readonly maxKeys?: number
+  /** Days; null: any. */
+  readonly maxKeyDays?: number | null
   /** `500 USD/month`; `none` removes all. */
   readonly budget?: readonly string[]
 }
@@ -32,8 +34,8 @@ export async function listAccountsCommand(options: StoreOptions, io: CommandIo):
 /** `umg accounts create`: prints only the id on stdout. Resolves to the exit code. */
 export async function createAccountCommand(options: CreateAccountOptions, io: CommandIo): Promise<number> {
   return withStoreMade(options, io, async (store) => {
-    const { name, models, class: rateClass, maxKeys, budget } = options
-    const settings = { name, models, rateClass: rateClass ?? null, maxKeys, budgets: budgetsOf(budget) }
+    const { name, models, class: rateClass, maxKeys, maxKeyDays, budget } = options
+    const settings = { name, models, rateClass: rateClass ?? null, maxKeys, maxKeyDays, budgets: budgetsOf(budget) }
     const account = await createAccount(store, settings, COMMAND_LINE)
     if (options.json) return writeJson(toJson(account), io)
     io.stdout.write(`${account.id}\n`)
@@ -44,8 +46,8 @@ export async function createAccountCommand(options: CreateAccountOptions, io: Co
 /** `umg accounts edit ID`. Resolves to the exit code. */
 export async function editAccountCommand(options: ObjectOptions & AccountSettingsOptions, io: CommandIo): Promise<number> {
   return withStore(options, io, async (store) => {
-    const { id, name, models, class: rateClass, maxKeys, budget } = options
-    const settings = { name, models, rateClass, maxKeys, budgets: budgetsOf(budget) }
+    const { id, name, models, class: rateClass, maxKeys, maxKeyDays, budget } = options
+    const settings = { name, models, rateClass, maxKeys, maxKeyDays, budgets: budgetsOf(budget) }
     const account = await editAccount(store, { id, ...settings }, COMMAND_LINE)
     if (options.json) return writeJson(toJson(account), io)
     io.stderr.write(`Changed the account ${id} (${account.name}). Running gateways apply it within a second.\n`)
@@ -65,17 +67,18 @@ function warnDeclared(place: string, { models, class: rateClass, budget }: Accou
 }
 
 /** An account as `--json` prints it. */
-const toJson = ({ id, name, models, rateClass, maxKeys, budgets, createdAt, keys, users, declaredAt }: Account) => ({
-  id,
-  name,
-  models,
-  class: rateClass,
-  budgets,
-  createdAt: formatTime(createdAt),
-  keys,
-  maxKeys,
-  users,
-  source: declaredAt ?? 'database',
+const toJson = (account: Account) => ({
+  id: account.id,
+  name: account.name,
+  models: account.models,
+  class: account.rateClass,
+  budgets: account.budgets,
+  createdAt: formatTime(account.createdAt),
+  keys: account.keys,
+  maxKeys: account.maxKeys,
+  maxKeyDays: account.maxKeyDays,
+  users: account.users,
+  source: account.declaredAt ?? 'database',
 })
 
 const TABLE: TableFormat<Account> = {

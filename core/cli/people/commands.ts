@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { defaultUrl } from '../gateway/commands.ts'
-import { addStoreCommand, databaseOption, dataOption, examples, toCount, toInstant } from '../options.ts'
+import { addStoreCommand, databaseOption, dataOption, examples, toCount, toCountOrNone, toInstant } from '../options.ts'
 import type { CommandIo } from '../output.ts'
 
 // Loaded when a command runs: help does not need them.
@@ -47,6 +47,8 @@ function addAuditCommands(parent: Command, io: CommandIo): void {
     })
 }
 
+const KEY_DAYS = 'the longest life of its keys in days, or "none"; of the account default: of all keys'
+
 function addAccountCommands(parent: Command, io: CommandIo): void {
   addStoreCommand(parent, 'list', 'list accounts')
     .addHelpText('after', examples(['umg accounts list', 'umg accounts list --json']))
@@ -58,6 +60,7 @@ function addAccountCommands(parent: Command, io: CommandIo): void {
     .option('--models <glob...>', 'models its keys may call, such as "openai/*"; each key can narrow them', ['*'])
     .option('--class <class>', 'rate class of its keys')
     .addOption(new Option('--max-keys <n>', 'the most keys that it may have; default 100').argParser(toCount))
+    .addOption(new Option('--max-key-days <n>', KEY_DAYS).argParser(toCountOrNone))
     .option('--budget <amount...>', 'what its keys together may spend, such as "500 USD/month", or "none"')
     .addHelpText('after', examples(['umg accounts create --name Research --models "openai/*" "acme/*" --class batch']))
     .action(async (options) => {
@@ -68,6 +71,7 @@ function addAccountCommands(parent: Command, io: CommandIo): void {
     .option('--models <glob...>', 'models its keys may call')
     .option('--class <class>', 'rate class of its keys')
     .addOption(new Option('--max-keys <n>', 'the most keys that it may have').argParser(toCount))
+    .addOption(new Option('--max-key-days <n>', KEY_DAYS).argParser(toCountOrNone))
     .option('--budget <amount...>', 'what its keys together may spend, such as "500 USD/month", or "none"')
     .addHelpText(
       'after',
@@ -76,6 +80,7 @@ function addAccountCommands(parent: Command, io: CommandIo): void {
         'umg accounts edit acc_3kPz --models "acme/*"',
         'umg accounts edit acc_3kPz --budget "500 USD/month"',
         'umg accounts edit default --max-keys 500',
+        'umg accounts edit default --max-key-days 90',
       ]),
     )
     .action(async (id: string, options) => {

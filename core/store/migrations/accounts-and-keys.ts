@@ -41,6 +41,11 @@ export async function limitKeysOfAccounts({ schema }: Kysely<never>): Promise<vo
     .execute()
 }
 
+/** The longest life of the keys of each account. */
+export async function limitLifeOfKeys({ schema }: Kysely<never>): Promise<void> {
+  await schema.alterTable('accounts').addColumn('max_key_days', 'integer').execute()
+}
+
 /** Where routes.yaml declares an account, if it does. */
 export async function addDeclarations({ schema }: Kysely<never>): Promise<void> {
   await schema.alterTable('accounts').addColumn('declared_at', 'text').execute()

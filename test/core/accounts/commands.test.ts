@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { noteDeclaredAccounts } from '../../../core/accounts/accounts.ts'
 import { listAudit } from '../../../core/accounts/audit.ts'
 import { acceptInvitation } from '../../../core/accounts/invitations.ts'
-import { createKeyCommand } from '../../../core/cli/keys/keys.ts'
+import { createKeyCommand, listKeysCommand } from '../../../core/cli/keys/keys.ts'
 import { createAccountCommand, editAccountCommand, listAccountsCommand } from '../../../core/cli/people/accounts.ts'
 import { inviteCommand, listInvitationsCommand, withdrawCommand } from '../../../core/cli/people/invitations.ts'
 import { editUserCommand, endSessionsCommand, listUsersCommand } from '../../../core/cli/people/users.ts'
@@ -66,6 +66,29 @@ onEachDatabase('umg accounts', (database) => {
     expect(refused.stderr).to.include('The account Acme has 2 keys; it may have 2.')
     await edit(id, { maxKeys: 3 })
     expect((await createKey()).code).to.equal(0)
+  })
+
+  it('sets how long keys may live, and umg keys list names those that live longer', async () => {
+    const id = (await create({})).stdout.trim()
+    const createKey = (options: object = {}) =>
+      runCommand((io) => createKeyCommand({ ...at(), name: 'ci', account: id, json: true, ...options }, io))
+    const listKeys = (options: object = {}) => runCommand((io) => listKeysCommand({ ...at(), ...options }, io))
+    const old = JSON.parse((await createKey()).stdout)
+    await edit(id, { maxKeyDays: 30 })
+    expect(JSON.parse((await list({ json: true })).stdout)[1]).to.include({ id, maxKeyDays: 30 })
+    const made = JSON.parse((await createKey()).stdout)
+    expect(Date.parse(made.expiresAt) - Date.parse(made.createdAt)).to.equal(30 * 86_400_000)
+    for (const expires of ['never', '2999-01-31']) {
+      const refused = await createKey({ expires })
+      expect(refused).to.include({ code: 1, stdout: '' })
+      expect(refused.stderr).to.include('keys of this account live 30 days at most')
+    }
+    const { stderr } = await listKeys()
+    expect(stderr).to.include(`live longer than its 30 days: ${old.id} (ci). Rotate them`).and.not.include(made.id)
+    expect((await listKeys({ status: 'revoked' })).stderr).to.equal('No keys match.\n')
+    await edit(id, { maxKeyDays: null })
+    expect((await listKeys()).stderr).to.equal('')
+    expect(JSON.parse((await createKey()).stdout).expiresAt).to.equal(null)
   })
 
   it('says what is wrong', async () => {

@@ -256,5 +256,5 @@ onEachDatabase('umg keys', (database, databaseKind) => {
   })
 })
 
-const SETTINGS = { models: '["*"]', rate_class: null, max_keys: 100, budgets: '[]', declared_at: null }
+const SETTINGS = { models: '["*"]', rate_class: null, max_keys: 100, max_key_days: null, budgets: '[]', declared_at: null }
 const ACME = { id: 'acc_acme', name: 'Acme', ...SETTINGS, created_at: 1 }

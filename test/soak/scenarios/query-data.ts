@@ -48,6 +48,7 @@ async function insertKeys(db: Kysely<Schema>): Promise<void> {
     models: '["*"]',
     rate_class: null,
     max_keys: 100,
+    max_key_days: null,
     budgets: '[]',
     created_at: Date.now(),
     declared_at: null,

@@ -21,15 +21,16 @@ export function AccountDialog({ account, onClose }: { readonly account?: Account
       models: account?.models ?? ALL,
       rate_class: account?.rate_class ?? '',
       max_keys: account?.max_keys ?? ('' as const),
+      max_key_days: account?.max_key_days ?? ('' as const),
       budgets: account?.budgets ?? [],
     },
     error,
   )
 
   function submit(): void {
-    const { name, models, rate_class, max_keys, budgets } = values
+    const { name, models, rate_class, max_keys, max_key_days, budgets } = values
     const settings = { name, models: models.length === 0 ? ALL : models, rate_class: rate_class || null, budgets }
-    const fields = { ...settings, ...(max_keys !== '' && { max_keys }) }
+    const fields = { ...settings, ...(max_keys !== '' && { max_keys }), max_key_days: max_key_days === '' ? null : max_key_days }
     if (account === undefined) create.mutate(fields, { onSuccess: () => done(`Created the account ${name}.`) })
     else edit.mutate({ id: account.id, ...fields }, { onSuccess: () => done(`Saved the account ${name}.`) })
   }
@@ -65,6 +66,16 @@ export function AccountDialog({ account, onClose }: { readonly account?: Account
         value={values.max_keys}
         onChange={(most) => set('max_keys', typeof most === 'number' ? most : '')}
         error={atField(error, 'max_keys')}
+      />
+      <NumberInput
+        label="Longest life of keys"
+        description={account?.id === 'default' ? 'In days, for the keys of all accounts' : 'In days'}
+        placeholder="Any"
+        min={1}
+        allowDecimal={false}
+        value={values.max_key_days}
+        onChange={(days) => set('max_key_days', typeof days === 'number' ? days : '')}
+        error={atField(error, 'max_key_days')}
       />
       <BudgetsField
         value={values.budgets}

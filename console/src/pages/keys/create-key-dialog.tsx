@@ -7,7 +7,7 @@ import { AccountField } from '../../ui/account-field.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { exactly } from '../../ui/numbers.ts'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
-import { DEFAULT_EXPIRY, EXPIRY_CHOICES, expiryOf } from './expiry.ts'
+import { choicesOfNew, defaultOf, expiryOf } from './expiry.ts'
 import { KeyFields, type KeyValues, keyFieldsOf } from './key-fields.tsx'
 import { KINDS } from './kinds.ts'
 
@@ -25,12 +25,15 @@ export function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps) {
   const create = useCreateKey()
   const fields = useFields(INITIAL, create.error)
   const [kind, setKind] = useState<KeyKind>('live')
-  const [expiry, setExpiry] = useState(DEFAULT_EXPIRY)
+  const [chosen, setChosen] = useState<string | null>(null)
   const [accountId, setAccountId] = useState(account.id)
   const kindLabel = useId()
   const admin = user.role === 'admin'
   const { data: owner } = useAccount(accountId)
   const { total } = useKeys({ account_id: accountId, status: 'active', limit: 1 })
+  const choices = choicesOfNew(owner?.key_days ?? null)
+  // Another account may not allow what was chosen.
+  const expiry = choices.some(({ value }) => value === chosen) ? chosen! : defaultOf(choices)
   const isFull = owner !== undefined && total !== undefined && total >= owner.max_keys
 
   function submit(): void {
@@ -67,13 +70,7 @@ export function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps) {
         />
       </Input.Wrapper>
       <KeyFields fields={fields} refusal={create.error} />
-      <Select
-        label="Expires"
-        data={EXPIRY_CHOICES}
-        value={expiry}
-        onChange={(value) => setExpiry(value ?? DEFAULT_EXPIRY)}
-        allowDeselect={false}
-      />
+      <Select label="Expires" data={choices} value={expiry} onChange={setChosen} allowDeselect={false} />
       {admin && <AccountField value={accountId} onChange={setAccountId} />}
     </FormDialog>
   )

@@ -1,12 +1,13 @@
 import { Select } from '@mantine/core'
 import { useState } from 'react'
+import { useAccount } from '../../api/accounts.ts'
 import { type ApiKey, useEditKey } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { notify } from '../../ui/notices.ts'
 import { absoluteTime } from '../../ui/time-words.ts'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
-import { EXPIRY_CHOICES, expiryOf } from './expiry.ts'
+import { choicesOf, expiryOf } from './expiry.ts'
 import { KeyFields, type KeyValues, keyFieldsOf } from './key-fields.tsx'
 import { KeyIdentity } from './key-identity.tsx'
 
@@ -19,6 +20,7 @@ const withoutAll = (models: readonly string[]): readonly string[] => models.filt
 export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
   const { user } = useSignedIn()
   const edit = useEditKey()
+  const { data: owner } = useAccount(apiKey.account.id)
   const { id, name, models, rate_class, budgets, tags, expires_at } = apiKey
   const initial: KeyValues = { name, models: withoutAll(models), rate_class: rate_class ?? '', budgets, tags }
   const fields = useFields(initial, edit.error)
@@ -49,7 +51,7 @@ export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; re
       <KeyFields fields={fields} refusal={edit.error} />
       <Select
         label="Expires"
-        data={[{ value: KEEP, label: kept }, ...EXPIRY_CHOICES.filter(({ value }) => value !== 'never' || expires_at !== null)]}
+        data={[{ value: KEEP, label: kept }, ...choicesOf(apiKey, owner?.key_days ?? null)]}
         value={expiry}
         onChange={(value) => setExpiry(value ?? KEEP)}
         allowDeselect={false}

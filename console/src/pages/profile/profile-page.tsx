@@ -1,6 +1,6 @@
 import { Alert, Button, DataList, Group, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { useAccount } from '../../api/accounts.ts'
+import { type Account, useAccount } from '../../api/accounts.ts'
 import { useChangePassword, useSignedIn, useSignOut } from '../../api/session.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
@@ -24,7 +24,7 @@ export function ProfilePage() {
     ['Signs in', user.has_password ? 'by password' : 'by the OpenID provider; there is no password here'],
     ['Account', account.name],
     ['Cost', own === undefined ? '' : `${spent({ cost_usd: own.cost.usd, unpriced: own.cost.unpriced })} in the last 30 days`],
-    ['Limits', own === undefined ? '' : `rate class ${own.rate_class ?? 'default'}, at most ${own.max_keys} keys`],
+    ['Limits', own === undefined ? '' : limitsOf(own)],
     ['Budgets', <SpendingList key="budgets" spending={own?.spending ?? []} />],
     ['Gateway', `version ${gateway.version}`],
   ]
@@ -66,6 +66,11 @@ export function ProfilePage() {
       </Stack>
     </Page>
   )
+}
+
+function limitsOf({ rate_class, max_keys, key_days }: Account): string {
+  const life = key_days === null ? '' : `, each for ${key_days} days at most`
+  return `rate class ${rate_class ?? 'default'}, at most ${max_keys} keys${life}`
 }
 
 const EMPTY = { current: '', new: '' }
