@@ -229,7 +229,7 @@ function checkSettings({ name, models, rateClass, maxKeys, maxKeyDays }: Changes
 
 function checkCount(param: string, count: number, least: number): void {
   if (Number.isSafeInteger(count) && count >= least && count <= MOST) return
-  throw new GatewayError('invalid_value', { param, values: { detail: `give a whole number from ${least} to ${MOST}` } })
+  throw new GatewayError('invalid_value', { param, values: { detail: `give a whole number up to ${MOST}` } })
 }
 
 /** What a column of all databases holds, and what a date can add. */

@@ -1,9 +1,9 @@
 import { GatewayError } from '../errors.ts'
 import type { EndpointName } from '../sdk/api.ts'
 import { fetchedMembers } from './addresses.ts'
-import { endOfValue, type Member, type NestedMember, type ScannedObject, type Sought, scanObject, WantedKeys } from './json.ts'
-import { checkKeys, folded, misspelled } from './keys.ts'
-import { type EndpointMembers, type Guarded, MEMBERS } from './members.ts'
+import { eachMember, endOfValue, type NestedMember, type ScannedObject, type Sought, WantedKeys } from './json.ts'
+import { folded, misspelled } from './keys.ts'
+import { type EndpointMembers, type Guarded, ITEM_CONTENT, MEMBERS } from './members.ts'
 
 /** A member of a request that the gateway has to guard. */
 export interface GuardedMember {
@@ -15,7 +15,7 @@ export interface GuardedMember {
   /** Offsets of the value in a JSON body. */
   readonly start: number
   readonly end: number
-  /** Another member of the same object, as `value` is. Throws `GatewayError` (400) if servers may read two different ones. */
+  /** Of the id of an item, one of the item's `ITEM_CONTENT`, `type` or `role`, as `value` is. Throws `GatewayError` (400) if servers may read two different ones. */
   beside(key: string): unknown
 }
 
@@ -36,20 +36,18 @@ export function guardedIn(bytes: Buffer, scanned: ScannedObject, endpoint: Endpo
   const { members, nested } = scanned
   const rules = rulesOf(endpoint)
   const found: JsonMember[] = []
-  const add = (kind: Guarded | undefined, path: NestedMember['path'], start = -1, object?: number): void => {
-    if (kind !== undefined && start >= 0 && bytes[start] !== NULL)
-      found.push(new JsonMember(bytes, { kind, path, start, object }))
+  const items = new Map<number, Item>()
+  const add = (kind: Guarded | undefined, path: NestedMember['path'], start: number, object = -1): void => {
+    if (kind === undefined || bytes[start] === NULL) return
+    let item: Item | undefined
+    if (kind === 'item') {
+      item = items.get(object) ?? new Item(bytes, object)
+      items.set(object, item)
+    }
+    found.push(new JsonMember(bytes, { kind, path, start, item }))
   }
-  for (const { key, start } of members) {
-    add(rules?.top(key), [key], start)
-    if (bytes[start] === OPEN_OBJECT) add(rules?.byId(key), [key, 'id'], memberOf(bytes, start, 'id'))
-  }
-  for (const { path, object, start } of nested) {
-    const key = rules!.nameOf(path.at(-1) as string)
-    // An object is judged by its own members.
-    if (bytes[start] === OPEN_OBJECT) add(rules!.byId(key), [...path, 'id'], memberOf(bytes, start, 'id'))
-    else add(rules!.below(key), path, start, object)
-  }
+  for (const { key, start } of members) add(rules?.top(key), [key], start)
+  for (const { path, object, start } of nested) add(rules!.kindOf(path, bytes[start] === OPEN_OBJECT), path, start, object)
   return withoutAddresses(found, scanned)
 }
 
@@ -82,8 +80,8 @@ class JsonMember implements GuardedMember {
   readonly start: number
   readonly #bytes: Buffer
   readonly #path: NestedMember['path']
-  /** Offset of the object that it is a member of; absent at the top level. */
-  readonly #object: number | undefined
+  /** Of the id of an item. */
+  readonly #item: Item | undefined
 
   constructor(
     bytes: Buffer,
@@ -91,14 +89,14 @@ class JsonMember implements GuardedMember {
       readonly kind: Guarded
       readonly path: NestedMember['path']
       readonly start: number
-      readonly object: number | undefined
+      readonly item: Item | undefined
     },
   ) {
     this.kind = place.kind
     this.start = place.start
     this.#bytes = bytes
     this.#path = place.path
-    this.#object = place.object
+    this.#item = place.item
   }
 
   get param(): string {
@@ -113,34 +111,54 @@ class JsonMember implements GuardedMember {
   }
 
   get value(): unknown {
-    return valueAt(this.#bytes, this.start)
+    return readValue(this.#bytes, this.start, this.end)
   }
 
   beside(key: string): unknown {
-    const start = this.#object === undefined ? undefined : memberOf(this.#bytes, this.#object, key)
-    return start && valueAt(this.#bytes, start)
+    return this.#item?.member(key)
   }
 }
 
-function valueAt(bytes: Buffer, start: number): unknown {
-  const end = endOfValue(bytes, start)
+/** An object of a list. Its members are read once, however many ids it has. */
+class Item {
+  readonly #bytes: Buffer
+  readonly #object: number
+  #members: ReadonlyMap<string, unknown> | undefined
+
+  constructor(bytes: Buffer, object: number) {
+    this.#bytes = bytes
+    this.#object = object
+  }
+
+  /** The value of one of `ITEM_MEMBERS`. Throws `GatewayError` (400) for two of them, in any case of letters. */
+  member(key: string): unknown {
+    this.#members ??= this.#read()
+    return this.#members.get(key)
+  }
+
+  #read(): ReadonlyMap<string, unknown> {
+    const values = new Map<string, unknown>()
+    eachMember(this.#bytes, this.#object, (key, start, end) => {
+      if (ITEM_MEMBERS.has(key)) {
+        if (values.has(key)) throw new GatewayError('duplicate_parameter', { param: key })
+        values.set(key, readValue(this.#bytes, start, end))
+      } else if (key.length <= LONGEST && ITEM_MEMBERS.has(folded(key))) throw misspelled(key)
+    })
+    return values
+  }
+}
+
+/** The members that tell whether an item has its content. */
+const ITEM_MEMBERS: ReadonlySet<string> = new Set(['type', 'role', ...Object.values(ITEM_CONTENT).flat()])
+const LONGEST = Math.max(...[...ITEM_MEMBERS].map((name) => name.length))
+
+function readValue(bytes: Buffer, start: number, end: number): unknown {
   if (end - start > PARSED) return bytes.toString('utf8', start, start + PARSED)
   try {
     return JSON.parse(bytes.toString('utf8', start, end))
   } catch {
     throw new GatewayError('invalid_json')
   }
-}
-
-/** Offset of the value of a member of the object at an offset. Throws `GatewayError` (400) for two of them, in any case of letters. */
-function memberOf(bytes: Buffer, object: number, key: string): number | undefined {
-  const { members } = scanObject(bytes.subarray(object, endOfValue(bytes, object)))
-  const alike: readonly Member[] = members.filter((member) => member.key === key || folded(member.key) === key)
-  checkKeys(alike.map((member) => member.key))
-  const other = alike.find((member) => member.key !== key)
-  if (other !== undefined) throw misspelled(other.key)
-  const [member] = alike
-  return member && object + member.start
 }
 
 interface Rule {
@@ -164,25 +182,30 @@ class MemberRules {
       if (list !== undefined) itemsOf[name!] = list
       this.#below.set(of ?? name!, { ...this.#below.get(of ?? name!), ...(of === undefined ? { kind } : { byId: kind }) })
     }
-    this.wanted = new WantedKeys({ names: [...this.#below.keys()], itemsOf, data })
+    const names = [...this.#below].filter(([, { kind }]) => kind !== undefined).map(([name]) => name)
+    const idsOf = [...this.#below].filter(([, { byId }]) => byId !== undefined).map(([name]) => name)
+    this.wanted = new WantedKeys({ names, itemsOf, idsOf, data })
   }
 
   top(key: string): Guarded | undefined {
     return this.#top.get(key)
   }
 
-  below(name: string): Guarded | undefined {
-    return this.#below.get(name)?.kind
+  /** What a member below the top level is; undefined: nothing to guard. Throws `GatewayError` (400) if it only looks like one. */
+  kindOf(path: NestedMember['path'], isObject: boolean): Guarded | undefined {
+    const key = path.at(-1) as string
+    const parent = path.at(-2)!
+    if (typeof parent === 'string' && folded(key) === 'id') return this.#ofId(key, parent)
+    const rule = this.#below.get(key)
+    if (rule === undefined) throw misspelled(key)
+    // An object is judged by its own members.
+    return isObject ? undefined : rule.kind
   }
 
-  byId(name: string): Guarded | undefined {
-    return this.#below.get(name)?.byId
-  }
-
-  /** The name of a wanted key. Throws `GatewayError` (400) if it only looks like one. */
-  nameOf(key: string): string {
-    if (this.#below.has(key)) return key
-    throw misspelled(key)
+  #ofId(key: string, parent: string): Guarded | undefined {
+    const rule = this.#below.get(parent)
+    if (rule === undefined || key !== 'id') throw misspelled(rule === undefined ? parent : key)
+    return rule.byId
   }
 }
 

@@ -46,6 +46,8 @@ export interface WantedMembers {
   readonly names: readonly string[]
   /** By name, the list at the top level of whose items it has to be a member. Of others, the place does not matter. */
   readonly itemsOf: Readonly<Record<string, string>>
+  /** Names of objects, at any level, of which the member `id` is looked for. */
+  readonly idsOf: readonly string[]
   /** Keys below which nothing is looked for. */
   readonly data: readonly string[]
 }
@@ -57,16 +59,18 @@ export class WantedKeys {
   /** Matches keys that servers in Go take for a wanted one: `Model`, `ſkill_id`. */
   readonly #pattern: RegExp
   readonly #names: ReadonlySet<string>
+  readonly #idsOf: RegExp
   /** By length, the first and last letters as bits: most keys need no further look. */
   readonly #letters = new Uint32Array(MAX_WANTED)
 
   /** All names are ASCII, of less than 64 letters. */
-  constructor({ names, itemsOf, data }: WantedMembers) {
+  constructor({ names, itemsOf, idsOf, data }: WantedMembers) {
     this.#itemsOf = new Map(Object.entries(itemsOf))
     this.#data = new Set(data)
     this.#names = new Set(names)
-    this.#pattern = new RegExp(`^(?:${names.join('|')})$`, 'iu')
-    for (const name of [...names, ...data])
+    this.#pattern = anyOf(names)
+    this.#idsOf = anyOf(idsOf)
+    for (const name of [...names, ...idsOf, ...data])
       this.#letters[name.length]! |= letterBit(name.charCodeAt(0), name.charCodeAt(name.length - 1))
   }
 
@@ -83,10 +87,17 @@ export class WantedKeys {
     return this.#names.has(key) || this.#pattern.test(key)
   }
 
+  /** Whether the `id` of objects of this name is wanted. */
+  hasIdsOf(key: string): boolean {
+    return this.#idsOf.test(key)
+  }
+
   itemsOf(key: string): string | undefined {
     return this.#itemsOf.get(key.toLowerCase())
   }
 }
+
+const anyOf = (names: readonly string[]): RegExp => new RegExp(`^(?:${names.join('|')})$`, 'iu')
 
 const MAX_WANTED = 64
 /** The same for both cases of a letter. */
@@ -141,6 +152,7 @@ export function scanObject(bytes: Buffer, sought?: Sought): ScannedObject {
   values = Number.NEGATIVE_INFINITY
   wanted = sought?.keys
   nested = undefined
+  isNamed = false
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
   const members: Member[] = []
@@ -180,6 +192,7 @@ function readMember(bytes: Buffer, at: number, sought: Sought | undefined): Memb
   noteKey(0, at, keyEnd)
   topKey = key
   quietBelow = wanted?.isData(key) ? 0 : MAX_DEPTH
+  isNamed = bytes[start] === OPEN_OBJECT && wanted?.hasIdsOf(key) === true
   const end = skipValue(bytes, start)
   if (searches && bytes[start] === QUOTE) noteText(bytes, 0, start, end)
   searches = false
@@ -277,6 +290,9 @@ let quietBelow = MAX_DEPTH
 /** Of each open level: the closing byte, and the offset of the opening one. */
 const open = new Uint8Array(MAX_DEPTH + 1)
 const openAt = new Uint32Array(MAX_DEPTH + 1)
+/** Whether the object that opens next is one whose `id` is wanted; and of each open level, whether it is one. */
+let isNamed = false
+const named = new Uint8Array(MAX_DEPTH + 1)
 
 /** Iterative: no depth can exhaust the stack. */
 function skipContainer(bytes: Buffer, start: number): number {
@@ -291,6 +307,8 @@ function skipContainer(bytes: Buffer, start: number): number {
       open[++depth] = close
       openAt[depth] = at
       indexes[depth] = 0
+      named[depth] = isNamed ? 1 : 0
+      isNamed = false
       at = skipSpace(bytes, at + 1)
       if (bytes[at] !== close) {
         if (close === CLOSE_OBJECT) at = skipKey(bytes, at, depth)
@@ -318,7 +336,7 @@ function skipContainer(bytes: Buffer, start: number): number {
 function skipKey(bytes: Buffer, at: number, depth: number): number {
   if (bytes[at] !== QUOTE) throw new ScanError('syntax')
   const isLookedAt = wanted !== undefined && depth <= quietBelow
-  const end = isLookedAt ? lookAtKey(bytes, at) : skipString(bytes, at)
+  const end = isLookedAt ? lookAtKey(bytes, at, named[depth]!) : skipString(bytes, at)
   noteKey(depth, at, end)
   const colon = skipSpace(bytes, end)
   if (bytes[colon] !== COLON) throw new ScanError('syntax')
@@ -330,8 +348,8 @@ function skipKey(bytes: Buffer, at: number, depth: number): number {
 /** Whether the key that was looked at last may be a wanted one. */
 let isSuspect = false
 
-/** Skips a key as `skipString` does. */
-function lookAtKey(bytes: Buffer, quote: number): number {
+/** Skips a key as `skipString` does. `isOfNamed`: 1 in an object whose `id` is wanted. */
+function lookAtKey(bytes: Buffer, quote: number, isOfNamed: number): number {
   quietBelow = MAX_DEPTH
   let at = quote + 1
   let bits = 0
@@ -347,7 +365,10 @@ function lookAtKey(bytes: Buffer, quote: number): number {
     }
     at += byte === BACKSLASH ? 2 : 1
   }
-  isSuspect = bits >= NOT_ASCII || wanted!.mayHave(bytes[quote + 1]!, bytes[at - 1]!, at - quote - 1)
+  isSuspect =
+    bits >= NOT_ASCII ||
+    (isOfNamed === 1 && at - quote === 3) ||
+    wanted!.mayHave(bytes[quote + 1]!, bytes[at - 1]!, at - quote - 1)
   return at + 1
 }
 
@@ -356,16 +377,40 @@ const NOT_ASCII = 0x80
 /** Notes the member whose key was read last, if it is wanted. */
 function note(bytes: Buffer, depth: number, keyEnd: number, start: number): void {
   const key = decodeKey(bytes, keyStarts[depth]!, keyEnd)
-  if (wanted!.isData(key)) quietBelow = depth
-  else if (wanted!.has(key)) {
-    const list = wanted!.itemsOf(key)
-    if (list !== undefined && (depth !== 2 || open[1] === CLOSE_OBJECT || topKey !== list)) return
-    nested ??= []
-    if (nested.length === MAX_PARTS) throw new ScanError('too_many_parts')
-    const path: (string | number)[] = [topKey]
-    for (let level = 1; level < depth; level++) path.push(open[level] === CLOSE_OBJECT ? nameAt(bytes, level) : indexes[level]!)
-    path.push(key)
-    nested.push({ path, object: openAt[depth]!, start })
+  if (wanted!.isData(key)) {
+    quietBelow = depth
+    return
+  }
+  isNamed = bytes[start] === OPEN_OBJECT && wanted!.hasIdsOf(key)
+  if (!isNamed && !(named[depth] === 1 && IS_ID.test(key)) && !(wanted!.has(key) && isInPlace(key, depth))) return
+  nested ??= []
+  if (nested.length === MAX_PARTS) throw new ScanError('too_many_parts')
+  const path: (string | number)[] = [topKey]
+  for (let level = 1; level < depth; level++) path.push(open[level] === CLOSE_OBJECT ? nameAt(bytes, level) : indexes[level]!)
+  path.push(key)
+  nested.push({ path, object: openAt[depth]!, start })
+}
+
+const IS_ID = /^id$/iu
+
+function isInPlace(key: string, depth: number): boolean {
+  const list = wanted!.itemsOf(key)
+  return list === undefined || (depth === 2 && open[1] === CLOSE_ARRAY && topKey === list)
+}
+
+/** Calls `each` with the key of each member of an object within scanned JSON, and with the offsets of its value. */
+export function eachMember(bytes: Buffer, object: number, each: (key: string, start: number, end: number) => void): void {
+  parts = 0
+  values = Number.NEGATIVE_INFINITY
+  wanted = undefined
+  let at = skipSpace(bytes, object + 1)
+  while (bytes[at] === QUOTE) {
+    const keyEnd = skipString(bytes, at)
+    const start = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1)
+    const end = skipValue(bytes, start)
+    each(decodeKey(bytes, at, keyEnd), start, end)
+    at = skipSpace(bytes, end)
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
   }
 }
 

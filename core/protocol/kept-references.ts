@@ -2,6 +2,7 @@ import { GatewayError } from '../errors.ts'
 import type { GuardedMember } from './guarded-members.ts'
 import type { Edit } from './json.ts'
 import { isKeptBy, type Keeper, keptTokensOf, unsealed } from './kept-ids.ts'
+import { ITEM_CONTENT } from './members.ts'
 
 /** The ids in a call of what a single keeper has: docs/decisions/kept-responses.md. */
 export function keptIds(members: readonly GuardedMember[]): readonly GuardedMember[] {
@@ -38,41 +39,10 @@ export function keptTokensIn(members: readonly GuardedMember[]): number | undefi
   return sum
 }
 
-/** By type, the members that hold what an item of a conversation says (openai-node 7.55, `ResponseInputItem`). */
-const CONTENT: Readonly<Record<string, readonly string[]>> = {
-  message: ['content'],
-  reasoning: ['encrypted_content', 'content'],
-  compaction: ['encrypted_content'],
-  function_call: ['arguments'],
-  custom_tool_call: ['input'],
-  web_search_call: ['action'],
-  file_search_call: ['results'],
-  code_interpreter_call: ['outputs'],
-  image_generation_call: ['result'],
-  computer_call: ['action', 'actions'],
-  local_shell_call: ['action'],
-  shell_call: ['action'],
-  apply_patch_call: ['operation'],
-  mcp_call: ['output', 'error'],
-  mcp_list_tools: ['tools'],
-  mcp_approval_request: ['arguments'],
-  tool_search_call: ['arguments'],
-  tool_search_output: ['tools'],
-  additional_tools: ['tools'],
-  program: ['code'],
-  program_output: ['result'],
-  apply_patch_call_output: ['status'],
-  function_call_output: ['output'],
-  custom_tool_call_output: ['output'],
-  computer_call_output: ['output'],
-  local_shell_call_output: ['output'],
-  shell_call_output: ['output'],
-}
-
 /** Whether an item is known by its id alone. One that has its content is not: the upstream reads that. */
 function isReference(id: GuardedMember): boolean {
   if (!id.param.endsWith('.id')) return true
   const type = id.beside('type') ?? (id.beside('role') == null ? undefined : 'message')
-  const holders = typeof type === 'string' && Object.hasOwn(CONTENT, type) ? CONTENT[type]! : []
+  const holders = typeof type === 'string' && Object.hasOwn(ITEM_CONTENT, type) ? ITEM_CONTENT[type]! : []
   return !holders.map((name) => id.beside(name)).some((held) => held != null && !(Array.isArray(held) && held.length === 0))
 }

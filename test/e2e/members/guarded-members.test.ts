@@ -44,6 +44,7 @@ type Path = keyof typeof ENDPOINTS
 const said = (...content: object[]) => ({ messages: [{ role: 'user', content }] })
 const item = (entry: object) => ({ input: [{ type: 'message', role: 'user', content: 'Hi' }, entry] })
 const tool = (entry: object) => ({ tools: [entry] })
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`token_${index}`, 1]))
 const schema = (key: string) => ({ type: 'object', properties: { [key]: { type: 'string' } } })
 
 /** What is refused, by its place. */
@@ -106,6 +107,7 @@ const REFUSED: readonly (readonly [Path, object, string])[] = [
   ['/v1/chat/completions', { audio: { voice: { id: 'voice_1' }, format: 'wav' } }, 'audio.voice.id'],
   ['/v1/chat/completions', { deferred: true }, 'deferred'],
   ['/v1/audio/speech', { voice: { id: 'voice_1' } }, 'voice.id'],
+  ['/v1/responses', item({ type: 'item_reference', ...many(300), id: 'msg_foreign' }), 'input[1].id'],
   ['/v1/images/edits', { images: [{ file_id: 'file_1' }] }, 'images[0].file_id'],
 ]
 
@@ -120,6 +122,8 @@ const MISSPELLED: readonly (readonly [Path, object | string])[] = [
   ['/v1/responses', item({ type: 'message', Type: 'item_reference', role: 'user', content: 'Hi', id: 'msg_foreign' })],
   ['/v1/messages', { Fallbacks: [{ model: 'claude-expensive' }] }],
   ['/v1/messages', tool({ type: 'advisor_20260301', name: 'advisor', Model: 'claude-expensive' })],
+  ['/v1/audio/speech', { Voice: { id: 'voice_1' } }],
+  ['/v1/audio/speech', { voice: { ID: 'voice_1' } }],
   ['/v1/completions', { Best_Of: 20 }],
   ['/v1/completions', { N: 20 }],
   ['/v1/chat/completions', { Max_Tokens: 100_000 }],
@@ -159,6 +163,10 @@ const PASSED: readonly (readonly [Path, object])[] = [
   ['/v1/chat/completions', tool({ type: 'function', function: { name: 'f', parameters: schema('container_id') } })],
   ['/v1/chat/completions', { messages: [{ role: 'user', content: 'the "file_id":"x" and "model":"y"' }] }],
   ['/v1/chat/completions', { metadata: { model: 'x' } }],
+  ['/v1/chat/completions', { metadata: { Id: 'x', ID: 'y' } }],
+  // More members than a body may have at its top level.
+  ['/v1/chat/completions', { logit_bias: many(300) }],
+  ['/v1/responses', item({ type: 'message', id: 'msg_own', role: 'user', content: 'Hi', ...many(300) })],
 ]
 
 describe('a member of a request that would reach what its key may not', () => {
