@@ -60,23 +60,27 @@ export class WantedKeys {
   readonly #pattern: RegExp
   readonly #names: ReadonlySet<string>
   readonly #idsOf: RegExp
-  /** By length, the first and last letters as bits: most keys need no further look. */
-  readonly #letters = new Uint32Array(MAX_WANTED)
+  /** By length and first letter, the last letters as bits: most keys need no further look. */
+  readonly #ends = new Uint32Array(MAX_WANTED * LETTERS)
+  readonly #endsOfData = new Uint32Array(MAX_WANTED * LETTERS)
 
-  /** All names are ASCII, of less than 64 letters. */
+  /** All names are ASCII letters and underscores, in all forms of less than 64 bytes. */
   constructor({ names, itemsOf, idsOf, data }: WantedMembers) {
     this.#itemsOf = new Map(Object.entries(itemsOf))
     this.#data = new Set(data)
     this.#names = new Set(names)
     this.#pattern = anyOf(names)
     this.#idsOf = anyOf(idsOf)
-    for (const name of [...names, ...idsOf, ...data])
-      this.#letters[name.length]! |= letterBit(name.charCodeAt(0), name.charCodeAt(name.length - 1))
+    for (const name of [...names, ...idsOf]) for (const form of formsOf(name)) noteEnds(this.#ends, form)
+    for (const name of data) noteEnds(this.#endsOfData, name)
   }
 
-  /** Whether a key of ASCII letters without escapes needs a look, by its first and last byte and its length. */
-  mayHave(first: number, last: number, length: number): boolean {
-    return length < MAX_WANTED && (this.#letters[length]! & letterBit(first, last)) !== 0
+  /** Whether a key without escapes needs a look, by its first and last byte, its length in bytes, and whether its value is a container. */
+  mayHave(first: number, last: number, length: number, isContainer: boolean): boolean {
+    if (length >= MAX_WANTED) return false
+    const at = placeOf(length, first)
+    const bits = isContainer ? this.#ends[at]! | this.#endsOfData[at]! : this.#ends[at]!
+    return (bits & (1 << (last & 31))) !== 0
   }
 
   isData(key: string): boolean {
@@ -100,8 +104,23 @@ export class WantedKeys {
 const anyOf = (names: readonly string[]): RegExp => new RegExp(`^(?:${names.join('|')})$`, 'iu')
 
 const MAX_WANTED = 64
-/** The same for both cases of a letter. */
-const letterBit = (first: number, last: number): number => 1 << ((first + 3 * last) & 31)
+/** The last five bits are the same for both cases of a letter. */
+const LETTERS = 32
+const placeOf = (length: number, first: number): number => length * LETTERS + (first & 31)
+
+function noteEnds(ends: Uint32Array, name: string): void {
+  const bytes = Buffer.from(name)
+  ends[placeOf(bytes.length, bytes[0]!)]! |= 1 << (bytes.at(-1)! & 31)
+}
+
+/** A name with all letters for which servers in Go take another one: `ſ` for `s`, the Kelvin sign for `k`. */
+function formsOf(name: string): readonly string[] {
+  let forms = ['']
+  for (const letter of name) forms = forms.flatMap((form) => [letter, ...(TWINS[letter] ?? [])].map((twin) => form + twin))
+  return forms
+}
+
+const TWINS: Readonly<Record<string, readonly string[]>> = { s: ['ſ'], k: ['\u212a'] }
 
 /** Why bytes are not an acceptable JSON object. */
 export type ScanErrorCode = 'not_an_object' | 'syntax' | 'too_deep' | 'too_many_members' | 'too_many_parts' | 'too_many_addresses'
@@ -127,7 +146,9 @@ const MAX_MEMBERS = 256
  */
 export const MAX_PARTS = 50_000
 /** A native search costs as much as a loop over about this many bytes. */
-const LOOP_BYTES = 64
+const LOOP_BYTES = 32
+/** The bytes of a long text that tell whether it is an address. */
+const BEGINNING = 64
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -152,7 +173,7 @@ export function scanObject(bytes: Buffer, sought?: Sought): ScannedObject {
   values = Number.NEGATIVE_INFINITY
   wanted = sought?.keys
   nested = undefined
-  isNamed = false
+  namedAt.fill(0)
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
   const members: Member[] = []
@@ -183,16 +204,17 @@ export function checkBounds(bytes: Buffer, mostValues: number): void {
 
 function readMember(bytes: Buffer, at: number, sought: Sought | undefined): Member {
   if (bytes[at] !== QUOTE) throw new ScanError('syntax')
+  escaped = false
   const keyEnd = skipString(bytes, at)
   const colon = skipSpace(bytes, keyEnd)
   if (bytes[colon] !== COLON) throw new ScanError('syntax')
   const start = skipSpace(bytes, colon + 1)
   const key = decodeKey(bytes, at, keyEnd)
   searches = sought?.fetched?.has(key) === true
-  noteKey(0, at, keyEnd)
+  noteKey(0, at, keyEnd, bytes)
   topKey = key
   quietBelow = wanted?.isData(key) ? 0 : MAX_DEPTH
-  isNamed = bytes[start] === OPEN_OBJECT && wanted?.hasIdsOf(key) === true
+  if (bytes[start] === OPEN_OBJECT && wanted?.hasIdsOf(key)) namedAt[1] = start
   const end = skipValue(bytes, start)
   if (searches && bytes[start] === QUOTE) noteText(bytes, 0, start, end)
   searches = false
@@ -218,24 +240,21 @@ const MAX_ADDRESSES = 1024
 /** The addresses so far, and whether the member that is scanned is searched for them. */
 let found: FoundAddress[] | undefined
 let searches = false
-/** By level, where the last key begins and ends, whether it may have escapes, and how many elements precede in an array. */
+/** By level, where the last key begins, whether it may be one of an address, and how many elements precede in an array. */
 const keyStarts = new Uint32Array(MAX_DEPTH + 1)
-const keyEnds = new Uint32Array(MAX_DEPTH + 1)
-const escapes = new Uint8Array(MAX_DEPTH + 1)
+const suspects = new Uint8Array(MAX_DEPTH + 1)
 const indexes = new Uint32Array(MAX_DEPTH + 1)
 
-function noteKey(level: number, start: number, end: number): void {
+function noteKey(level: number, start: number, end: number, bytes: Buffer): void {
   keyStarts[level] = start
-  keyEnds[level] = end
-  escapes[level] = escaped ? 1 : 0
+  if (searches) suspects[level] = escaped || mayBeAddress(end - start - 2, bytes[end - 2]!) ? 1 : 0
 }
 
 /** Notes a text that is an address. `depth`: of the object or the array that it stands in; 0 at the top. */
 function noteText(bytes: Buffer, depth: number, start: number, end: number): void {
   let level = depth
   while (level > 0 && open[level] === CLOSE_ARRAY) level--
-  const keyEnd = keyEnds[level]!
-  if (escapes[level] === 0 && !mayBeAddress(keyEnd - keyStarts[level]! - 2, bytes[keyEnd - 2]!)) return
+  if (suspects[level] === 0) return
   const names = []
   for (let each = 0; each <= level; each++) if (each === 0 || open[each] === CLOSE_OBJECT) names.push(nameAt(bytes, each))
   const kind = addressKind(names.map((name) => name.toLowerCase()))
@@ -248,7 +267,7 @@ function noteText(bytes: Buffer, depth: number, start: number, end: number): voi
     throw new ScanError('too_many_addresses')
 }
 
-const nameAt = (bytes: Buffer, level: number): string => decodeKey(bytes, keyStarts[level]!, keyEnds[level]!)
+const nameAt = (bytes: Buffer, level: number): string => decodeKey(bytes, keyStarts[level]!, skipString(bytes, keyStarts[level]!))
 
 function pathAt(bytes: Buffer, depth: number): string {
   let path = nameAt(bytes, 0)
@@ -260,7 +279,7 @@ function pathAt(bytes: Buffer, depth: number): string {
 /** A text; of a long one its beginning, unless that has escapes other than that of a slash. Undefined if it is no text of JSON. */
 function addressIn(bytes: Buffer, start: number, end: number): string | undefined {
   if (end - start > MAX_ADDRESS) {
-    const text = bytes.toString('latin1', start + 1, start + LOOP_BYTES).replaceAll('\\/', '/')
+    const text = bytes.toString('latin1', start + 1, start + BEGINNING).replaceAll('\\/', '/')
     return text.includes('\\') ? undefined : text
   }
   try {
@@ -290,14 +309,14 @@ let quietBelow = MAX_DEPTH
 /** Of each open level: the closing byte, and the offset of the opening one. */
 const open = new Uint8Array(MAX_DEPTH + 1)
 const openAt = new Uint32Array(MAX_DEPTH + 1)
-/** Whether the object that opens next is one whose `id` is wanted; and of each open level, whether it is one. */
-let isNamed = false
-const named = new Uint8Array(MAX_DEPTH + 1)
+/** By level, the offset of the last object whose `id` is wanted. */
+const namedAt = new Uint32Array(MAX_DEPTH + 2)
 
 /** Iterative: no depth can exhaust the stack. */
 function skipContainer(bytes: Buffer, start: number): number {
   let depth = 0
   let at = start
+  let count = values
   for (;;) {
     const byte = bytes[at]
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
@@ -307,8 +326,6 @@ function skipContainer(bytes: Buffer, start: number): number {
       open[++depth] = close
       openAt[depth] = at
       indexes[depth] = 0
-      named[depth] = isNamed ? 1 : 0
-      isNamed = false
       at = skipSpace(bytes, at + 1)
       if (bytes[at] !== close) {
         if (close === CLOSE_OBJECT) at = skipKey(bytes, at, depth)
@@ -321,11 +338,14 @@ function skipContainer(bytes: Buffer, start: number): number {
     }
     while (bytes[at] === open[depth]) {
       depth--
-      if (depth === 0) return at + 1
+      if (depth === 0) {
+        values = count
+        return at + 1
+      }
       at = skipSpace(bytes, at + 1)
     }
     if (bytes[at] !== COMMA) throw new ScanError('syntax')
-    if (++values > 0) throw new ScanError('too_many_parts')
+    if (++count > 0) throw new ScanError('too_many_parts')
     at = skipSpace(bytes, at + 1)
     if (open[depth] === CLOSE_OBJECT) at = skipKey(bytes, at, depth)
     else indexes[depth]!++
@@ -335,44 +355,20 @@ function skipContainer(bytes: Buffer, start: number): number {
 /** Skips `"key":` to the value. */
 function skipKey(bytes: Buffer, at: number, depth: number): number {
   if (bytes[at] !== QUOTE) throw new ScanError('syntax')
-  const isLookedAt = wanted !== undefined && depth <= quietBelow
-  const end = isLookedAt ? lookAtKey(bytes, at, named[depth]!) : skipString(bytes, at)
-  noteKey(depth, at, end)
+  escaped = false
+  const end = skipString(bytes, at)
+  noteKey(depth, at, end, bytes)
   const colon = skipSpace(bytes, end)
   if (bytes[colon] !== COLON) throw new ScanError('syntax')
   const start = skipSpace(bytes, colon + 1)
-  if (isLookedAt && isSuspect) note(bytes, depth, end, start)
+  if (wanted !== undefined && depth <= quietBelow) {
+    quietBelow = MAX_DEPTH
+    const isContainer = bytes[start] === OPEN_OBJECT || bytes[start] === OPEN_ARRAY
+    const isSuspect = escaped || wanted.mayHave(bytes[at + 1]!, bytes[end - 2]!, end - at - 2, isContainer)
+    if (isSuspect || (end - at === 4 && namedAt[depth] === openAt[depth])) note(bytes, depth, end, start)
+  }
   return start
 }
-
-/** Whether the key that was looked at last may be a wanted one. */
-let isSuspect = false
-
-/** Skips a key as `skipString` does. `isOfNamed`: 1 in an object whose `id` is wanted. */
-function lookAtKey(bytes: Buffer, quote: number, isOfNamed: number): number {
-  quietBelow = MAX_DEPTH
-  let at = quote + 1
-  let bits = 0
-  escaped = false
-  for (;;) {
-    const byte = bytes[at]
-    if (byte === QUOTE) break
-    if (byte === undefined) throw new ScanError('syntax')
-    bits |= byte
-    if (byte === BACKSLASH) {
-      bits |= NOT_ASCII
-      escaped = true
-    }
-    at += byte === BACKSLASH ? 2 : 1
-  }
-  isSuspect =
-    bits >= NOT_ASCII ||
-    (isOfNamed === 1 && at - quote === 3) ||
-    wanted!.mayHave(bytes[quote + 1]!, bytes[at - 1]!, at - quote - 1)
-  return at + 1
-}
-
-const NOT_ASCII = 0x80
 
 /** Notes the member whose key was read last, if it is wanted. */
 function note(bytes: Buffer, depth: number, keyEnd: number, start: number): void {
@@ -381,8 +377,9 @@ function note(bytes: Buffer, depth: number, keyEnd: number, start: number): void
     quietBelow = depth
     return
   }
-  isNamed = bytes[start] === OPEN_OBJECT && wanted!.hasIdsOf(key)
-  if (!isNamed && !(named[depth] === 1 && IS_ID.test(key)) && !(wanted!.has(key) && isInPlace(key, depth))) return
+  const isNamed = bytes[start] === OPEN_OBJECT && wanted!.hasIdsOf(key)
+  if (isNamed) namedAt[depth + 1] = start
+  else if (!(namedAt[depth] === openAt[depth] && IS_ID.test(key)) && !(wanted!.has(key) && isInPlace(key, depth))) return
   nested ??= []
   if (nested.length === MAX_PARTS) throw new ScanError('too_many_parts')
   const path: (string | number)[] = [topKey]
@@ -422,13 +419,12 @@ export function endOfValue(bytes: Buffer, start: number): number {
   return skipValue(bytes, start)
 }
 
-/** Whether the string skipped last may have escapes. */
+/** Whether a string that was skipped since this was set to false may have escapes. */
 let escaped = false
 
 /** Alternates a loop, faster if the quote is near, and the native search, faster in long text and base64. */
 function skipString(bytes: Buffer, quote: number): number {
   let at = quote + 1
-  escaped = false
   for (;;) {
     const near = Math.min(at + LOOP_BYTES, bytes.length)
     while (at < near) {
@@ -449,15 +445,16 @@ function skipString(bytes: Buffer, quote: number): number {
   }
 }
 
-const LITERALS: Readonly<Record<number, string>> = { 116: 'true', 102: 'false', 110: 'null' }
+const [TRUE, FALSE, NULL] = ['true', 'false', 'null'].map((word) => Buffer.from(word))
 
 function skipLiteral(bytes: Buffer, start: number): number {
-  const word = LITERALS[bytes[start] ?? 0]
-  if (word !== undefined) {
-    if (bytes.toString('latin1', start, start + word.length) !== word) throw new ScanError('syntax')
-    return start + word.length
-  }
+  const first = bytes[start]
+  const word = first === 0x74 ? TRUE! : first === 0x66 ? FALSE! : first === 0x6e ? NULL! : undefined
   let at = start
+  if (word !== undefined) {
+    for (const letter of word) if (bytes[at++] !== letter) throw new ScanError('syntax')
+    return at
+  }
   while (isNumberByte(bytes[at])) at++
   if (at === start || !isDigit(bytes[at - 1])) throw new ScanError('syntax')
   return at
