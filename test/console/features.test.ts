@@ -150,7 +150,7 @@ describeInBrowser('the pages of the console', (open) => {
     await admin.goto(fixture.address('/keys?new=1'))
     const dialog = admin.getByRole('dialog')
     await dialog.getByLabel('Name').fill('short-lived')
-    await dialog.getByLabel('Expires').first().click()
+    await dialog.getByRole('combobox', { name: 'Expires' }).click()
     const options = admin.getByRole('option')
     await admin.getByRole('option', { name: 'In 45 days, the longest life of keys' }).waitFor()
     expect(await options.allTextContents()).to.deep.equal(['In 7 days', 'In 30 days', 'In 45 days, the longest life of keys'])
