@@ -10,7 +10,7 @@ import { openListeners } from '../http/server.ts'
 import { TlsTermination } from '../http/tls.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { newInstance } from '../otlp/instance.ts'
-import { CallJournal } from '../usage/call-journal.ts'
+import { openJournal } from '../usage/call-journal.ts'
 import { type ExportedMetricsOptions, openMetricsExport } from './metrics-export.ts'
 import { type OperatorOptions, operatorPaths } from './operators.ts'
 import { Reloader } from './reload.ts'
@@ -70,7 +70,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(() => certificate?.close())
   const instance = newInstance()
   const metrics = new Metrics()
-  const journal = folder === undefined ? undefined : opened.adopt(new CallJournal({ folder, log }), (each) => each.close())
+  const journal = folder === undefined ? undefined : opened.adopt(openJournal(folder, { log, metrics }), (each) => each.close())
   const control = opened.adopt(await openStoredControl({ ...options, instance, metrics, journal }), (each) => each.close())
   const services = opened.adopt(openServices({ ...options, metrics, control, journal }), (each) => each.close())
   const loading = Reloader.start({

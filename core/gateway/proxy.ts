@@ -11,7 +11,7 @@ import { openListeners } from '../http/server.ts'
 import { TlsTermination } from '../http/tls.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import { Metrics } from '../observe/metrics.ts'
-import { CallJournal } from '../usage/call-journal.ts'
+import { openJournal } from '../usage/call-journal.ts'
 import { Follower } from './follower.ts'
 import type { DrainTimes } from './gateway.ts'
 import { RemoteControl } from './remote-control.ts'
@@ -61,7 +61,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     metrics: () => metrics.state(),
     targets: () => services.states.report(performance.now()),
   } satisfies ConstructorParameters<typeof RemoteControl>[0]['messages']
-  const journal = opened.adopt(new CallJournal({ folder: options.journals, log: options.log }), (each) => each.close())
+  const journal = opened.adopt(openJournal(options.journals, { log: options.log, metrics }), (each) => each.close())
   const remote = new RemoteControl({ socket: folder.control, messages, onDropped: (calls) => dropped.add(calls), journal })
   const control = opened.adopt(remote, (each) => each.close())
   const services = opened.adopt(openServices({ ...options, metrics, control, journal }), (each) => each.close())

@@ -244,6 +244,18 @@ export const METRICS = {
     help: 'Lines of journals of ended processes that could not be read: their calls may have no rows.',
     labels: [],
   },
+  journalLinesLost: {
+    name: 'umg_journal_lines_lost_total',
+    type: 'counter',
+    help: 'Lines of this journal that could not be written, and had no room in memory: their calls have no rows if the process is killed.',
+    labels: [],
+  },
+  journalsUnreadable: {
+    name: 'umg_journals_unreadable_total',
+    type: 'counter',
+    help: 'Journals of ended processes that could not be opened. They are tried again; until then their calls may have no rows.',
+    labels: [],
+  },
   usageRowsDropped: {
     name: 'umg_usage_rows_dropped_total',
     type: 'counter',

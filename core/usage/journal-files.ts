@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, unlinkSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { CodedError } from '../errors.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { rowOfLine } from './served-call.ts'
 
@@ -18,6 +19,8 @@ export interface FoundJournal {
   /** A process writes its files in this order. */
   readonly number: number
   readonly isEnded: boolean
+  /** Why the lock of its process could not be tried. It counts as running then. */
+  readonly lockError?: unknown
 }
 
 /** The path of a file of the journal of a process. */
@@ -55,19 +58,23 @@ export class JournalLock {
 }
 
 /** Whether a process that has a journal lives. What cannot be tried counts as living: its files are not touched. */
-function isLocked(path: string): boolean {
-  if (!existsSync(path)) return false
+function triedLock(path: string): Pick<FoundJournal, 'isEnded' | 'lockError'> {
+  if (!existsSync(path)) return { isEnded: true }
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(path, { timeout: 0 })
     database.exec('BEGIN EXCLUSIVE')
-    return false
-  } catch {
-    return true
+    return { isEnded: true }
+  } catch (error) {
+    const { errcode = 0 } = error as { readonly errcode?: number }
+    return { isEnded: false, ...((errcode & 0xff) !== SQLITE_BUSY && { lockError: error }) }
   } finally {
     database?.close()
   }
 }
+
+/** The primary result code if another process has the lock (https://www.sqlite.org/rescode.html). */
+const SQLITE_BUSY = 5
 
 /**
  * Whether this is the name of a process of a version before there were locks, and it still runs. Its start, in the ticks of the kernel, tells it
@@ -86,15 +93,17 @@ function runsWithoutLock(name: string): boolean {
   }
 }
 
-/** Finds the files of the journals of all processes. */
+/** Finds the files of the journals of all processes, and whatever else has the name of one. */
 export async function findJournals(folder: string): Promise<readonly FoundJournal[]> {
-  const entries = (await readdir(folder, { withFileTypes: true }).catch(ignoreMissing)) ?? []
-  const found = entries.flatMap((entry) => {
-    const [name, process, number] = (entry.isFile() && NAME.exec(entry.name)) || []
-    return name === undefined ? [] : [{ path: join(folder, name), process: process!, number: Number(number) }]
+  const names = (await readdir(folder).catch(ignoreMissing)) ?? []
+  const found = names.flatMap((name) => {
+    const [, process, number] = NAME.exec(name) ?? []
+    return process === undefined ? [] : [{ path: join(folder, name), process, number: Number(number) }]
   })
-  const living = new Map(found.map(({ process }) => [process, isLocked(lockPath(folder, process)) || runsWithoutLock(process)]))
-  return found.map((file) => ({ ...file, isEnded: !living.get(file.process)! }))
+  const locks = new Map(
+    found.map(({ process }) => [process, runsWithoutLock(process) ? { isEnded: false } : triedLock(lockPath(folder, process))]),
+  )
+  return found.map((file) => ({ ...file, ...locks.get(file.process)! }))
 }
 
 /** Removes the lock of a process that has ended, of whose journal nothing is left. */
@@ -111,8 +120,13 @@ export interface ReadJournal {
   readonly damaged: readonly { readonly line: number; readonly why: string }[]
 }
 
-/** Reads a file. A line that cannot be read costs no other. Throws the errors of node:fs, but for a file that is gone. */
+/**
+ * Reads a file. A line that cannot be read costs no other. Throws the errors of node:fs, but for a file that is gone, and `NOT_A_FILE` for what
+ * is none: to open a pipe would wait for ever.
+ */
 export async function readJournal(path: string): Promise<ReadJournal> {
+  const found = await lstat(path).catch(ignoreMissing)
+  if (found?.isFile() === false) throw new CodedError('NOT_A_FILE', `${path} is not a file`)
   const text = (await readFile(path, 'utf8').catch(ignoreMissing)) ?? ''
   const calls = new Map<string, { line: string; row: CallsTable }>()
   const damaged: { line: number; why: string }[] = []

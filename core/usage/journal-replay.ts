@@ -17,6 +17,8 @@ export interface JournalReplayOptions {
   written(): Promise<void>
   /** Lines could not be read: so many calls may have no rows. */
   onDamaged(lines: number): void
+  /** A journal cannot be read, or it cannot be found out whether its process runs: its calls may have no rows. Called once for each. */
+  onUnreadable(): void
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
@@ -31,8 +33,8 @@ export class JournalReplay {
   #ended = new Set<string>()
   #looking: Promise<void> | undefined
   #hasFailed = false
-  /** The files whose failure is in the log. */
-  readonly #reported = new Set<string>()
+  /** The files that cannot be read, each of which is told once. */
+  readonly #unreadable = new Set<string>()
 
   constructor(options: JournalReplayOptions) {
     this.#options = options
@@ -52,16 +54,24 @@ export class JournalReplay {
 
   /** `isDue`: whether the files of an ended process are read. What it has sent before its end may still be on the way. */
   async #look(isDue: (process: string) => boolean): Promise<void> {
+    const failures: unknown[] = []
     try {
-      const ended = (await findJournals(this.#options.folder)).filter(({ isEnded }) => isEnded)
-      for (const [process, files] of Map.groupBy(ended, (file) => file.process))
-        if (isDue(process)) await this.#replay(process, files)
-      this.#ended = new Set(ended.map(({ process }) => process))
-      this.#hasFailed = false
-    } catch (err) {
-      if (!this.#hasFailed) this.#options.log.warn({ err }, 'cannot write the calls of ended processes, retrying')
-      this.#hasFailed = true
+      const found = await findJournals(this.#options.folder)
+      for (const { path, lockError } of found) if (lockError !== undefined) this.#cannotRead(path, lockError)
+      const ended = Map.groupBy(
+        found.filter(({ isEnded }) => isEnded),
+        (file) => file.process,
+      )
+      for (const [process, files] of ended)
+        if (isDue(process)) await this.#replay(process, files).catch((error: unknown) => failures.push(error))
+      this.#ended = new Set(ended.keys())
+    } catch (error) {
+      failures.push(error)
     }
+    const [err] = failures
+    if (err !== undefined && !this.#hasFailed)
+      this.#options.log.warn({ err }, 'cannot write the calls of ended processes, retrying')
+    this.#hasFailed = err !== undefined
   }
 
   async #replay(process: string, files: readonly FoundJournal[]): Promise<void> {
@@ -87,10 +97,16 @@ export class JournalReplay {
     try {
       return await readJournal(path)
     } catch (err) {
-      if (!this.#reported.has(path)) this.#options.log.warn({ file: path, err }, 'cannot read a journal of calls, retrying')
-      this.#reported.add(path)
+      this.#cannotRead(path, err)
       return undefined
     }
+  }
+
+  #cannotRead(file: string, err: unknown): void {
+    if (this.#unreadable.has(file)) return
+    this.#unreadable.add(file)
+    this.#options.onUnreadable()
+    this.#options.log.warn({ file, err }, 'cannot read a journal of calls, retrying')
   }
 
   /** Removes a file whose rows are written. One with lines that cannot be read is set aside, for people. */

@@ -210,13 +210,21 @@ export function openUsage({ store, log, metrics, retention, journals, journal, s
   const dropped = metrics.declare(METRICS.usageRowsDropped)
   const failures = metrics.declare(METRICS.usageWriteFailures)
   const damaged = metrics.declare(METRICS.journalLinesDamaged)
+  const unreadable = metrics.declare(METRICS.journalsUnreadable)
   const onWritten = journal && ((rows: readonly CallsTable[]) => journal.done(rows))
   const recorder = new CallRecorder({ writer, log, dropped, failures, spans, ...(onWritten && { onWritten }) })
   const written = () => recorder.written()
   const replay =
     journals === undefined
       ? undefined
-      : new JournalReplay({ folder: journals, writer, written, log, onDamaged: (lines) => damaged.add(lines) })
+      : new JournalReplay({
+          folder: journals,
+          writer,
+          written,
+          log,
+          onDamaged: (lines) => damaged.add(lines),
+          onUnreadable: () => unreadable.add(1),
+        })
   const stopRetention = startRetention(retention, { writer, log })
   return {
     recorder,

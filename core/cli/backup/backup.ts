@@ -29,7 +29,7 @@ export async function backupCommand({ version, ...options }: BackupOptions, io: 
     const from = fileOf(options, 'pg_dump --format=custom --file=FILE URL')
     const to = resolve(options.file)
     // Before the copy of the database: what leaves a journal after this has a row in the copy.
-    const journal = await readJournals(journalsIn(options))
+    const journal = await readJournals(journalsIn(options), io)
     await backUpSqlite(
       { from, to, overwrite: options.overwrite === true },
       { made_at: Date.now(), made_by: version, journal: journal.map((line) => `${line}\n`).join('') },
@@ -67,11 +67,17 @@ function fileOf(options: RestoreOptions, tool: string): string {
   )
 }
 
-/** The calls in the journals of all processes: also of those that run. */
-async function readJournals(folder: string): Promise<readonly string[]> {
+/** The calls in the journals of all processes: also of those that run. Names those that cannot be read. */
+async function readJournals(folder: string, { stderr }: CommandIo): Promise<readonly string[]> {
   const files = (await findJournals(folder)).toSorted((a, b) => a.number - b.number)
-  const read = await Promise.all(files.map(({ path }) => readJournal(path)))
-  return Array.from(new Map(read.flatMap(({ calls }) => [...calls])).values(), ({ line }) => line)
+  const read = await Promise.all(
+    files.map(({ path }) =>
+      readJournal(path).catch((error: Error) => {
+        stderr.write(`The backup is without a journal of calls that cannot be read: ${error.message}\n`)
+      }),
+    ),
+  )
+  return Array.from(new Map(read.flatMap((journal) => [...(journal?.calls ?? [])])).values(), ({ line }) => line)
 }
 
 /** The next gateway writes the rows of these calls, unless they have rows. */

@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { AttemptRecord, Usage } from '../../../core/sdk/api.ts'
@@ -58,13 +59,21 @@ describe('the journal of calls', () => {
     warnings = 0
     replays.length = 0
     written.clear()
-    journal = new CallJournal({ folder, log })
+    journal = new CallJournal({ folder, log, onLost })
+    lost = 0
   })
 
   const log = {
+    info: () => undefined,
     warn() {
       warnings += 1
     },
+  }
+
+  /** The lines that had no room, neither in a file nor in memory. */
+  let lost: number
+  const onLost = (): void => {
+    lost += 1
   }
 
   afterEach(async () => {
@@ -72,8 +81,9 @@ describe('the journal of calls', () => {
     await rm(folder, { recursive: true })
   })
 
-  /** What was told of lines that cannot be read: their number, and the log. */
+  /** What was told of lines and journals that cannot be read: their number, and the log. */
   let damaged: number
+  let unreadable: number
   let told: Record<string, unknown>[]
 
   /** What was told of journals that were read. */
@@ -85,6 +95,7 @@ describe('the journal of calls', () => {
   async function replayed(): Promise<readonly CallsTable[]> {
     const rows: CallsTable[] = []
     damaged = 0
+    unreadable = 0
     told = []
     const writer = {
       async write(some: readonly CallsTable[]) {
@@ -99,10 +110,20 @@ describe('the journal of calls', () => {
     const onDamaged = (lines: number): void => {
       damaged += lines
     }
-    const replay = new JournalReplay({ folder, writer, written: async () => undefined, log, onDamaged })
+    const onUnreadable = (): void => {
+      unreadable += 1
+    }
+    const replay = new JournalReplay({ folder, writer, written: async () => undefined, log, onDamaged, onUnreadable })
     await replay.close()
     return rows
   }
+
+  /** Of a file: its place in the order in which a process writes them. */
+  const numberOf = (name: string): number => Number(/(\d+)\.jsonl$/.exec(name)![1])
+
+  /** The text of all files. */
+  const journalText = async () =>
+    (await Promise.all((await journals()).map((name) => readFile(join(folder, name), 'utf8')))).join('')
 
   const journals = async () => (await readdir(folder)).filter((name) => name.endsWith('.jsonl'))
 
@@ -111,7 +132,7 @@ describe('the journal of calls', () => {
     journal.flush()
     for (const name of await journals()) {
       const text = await readFile(join(folder, name), 'utf8')
-      await writeFile(join(folder, `${ENDED}-${/(\d+)\.jsonl$/.exec(name)![1]}.jsonl`), change(text))
+      await writeFile(join(folder, `${ENDED}-${numberOf(name)}.jsonl`), change(text))
     }
   }
 
@@ -218,37 +239,144 @@ describe('the journal of calls', () => {
       expect(await replayed(), 'a file that is set aside is not read again').to.deep.equal([])
     })
 
-  it('loses no other call, whatever byte is cut or changed', async () => {
-    const ids = Array.from({ length: 4 }, () => newRequestId())
-    for (const id of ids) journal.note(call(id), attempt('ok'))
-    journal.flush()
-    const [name] = await journals()
-    const bytes = await readFile(join(folder, name!))
-    const ends = [...bytes.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at)
-    const lineAt = (at: number): number => ends.filter((end) => end < at).length
-    const damage = fc.record({ at: fc.nat(bytes.length - 1), byte: fc.option(fc.nat(255), { nil: undefined }) })
+  /** Lets `work` run on a disk that has room for so many bytes; each number is for the writes until the function it gets is called. */
+  async function onDisk(work: (hasRoomFor: (bytes: number) => void) => Promise<void>): Promise<void> {
+    const { writeSync } = fs
+    let room = Number.POSITIVE_INFINITY
+    // A nearly full disk takes a part without an error, and then nothing.
+    fs.writeSync = ((descriptor: number, bytes: Buffer, at = 0) => {
+      if (room === 0) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+      const written = writeSync(descriptor, bytes, at, Math.min(bytes.length - at, room))
+      room -= written
+      return written
+    }) as typeof fs.writeSync
+    syncBuiltinESMExports()
+    try {
+      await work((bytes) => {
+        room = bytes
+      })
+    } finally {
+      fs.writeSync = writeSync
+      syncBuiltinESMExports()
+    }
+  }
+
+  /** The pause after a failed write. */
+  const RETRY_MS = 1000
+
+  /** A line as a version before lines had versions has written it. */
+  const unversioned = (line: string): string => JSON.stringify((JSON.parse(line) as unknown[]).slice(1))
+
+  /** What may happen to a file: at a byte of it, with another byte. `length`: of what is then not as it was. */
+  const SPOILS: Readonly<Record<string, { readonly length: number; spoil(bytes: Buffer, at: number, byte: number): Buffer }>> = {
+    'the end is cut off': { length: Number.POSITIVE_INFINITY, spoil: (bytes, at) => bytes.subarray(0, at) },
+    'a byte is missing': { length: 1, spoil: (bytes, at) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]) },
+    'a byte is changed': { length: 1, spoil: (bytes, at, byte) => Buffer.from(bytes.with(at, byte)) },
+    'a byte is added': {
+      length: 1,
+      spoil: (bytes, at, byte) => Buffer.concat([bytes.subarray(0, at), Buffer.of(byte), bytes.subarray(at)]),
+    },
+    'a block is empty': { length: 512, spoil: (bytes, at) => Buffer.from(bytes).fill(0, at, Math.min(at + 512, bytes.length)) },
+  }
+
+  /** Calls that are noted, on a disk that has room for so many bytes, and whether the pause after a failure passes then. */
+  const steps = fc.array(
+    fc.record({
+      call: fc.nat(5),
+      result: fc.constantFrom('ok', 'upstream_timeout'),
+      room: fc.option(fc.nat(800), { nil: Number.POSITIVE_INFINITY }),
+      passes: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 12 },
+  )
+  const accident = fc.record({
+    what: fc.constantFrom(...Object.keys(SPOILS)),
+    file: fc.nat(),
+    at: fc.nat(),
+    byte: fc.nat(255),
+    isOld: fc.boolean(),
+  })
+
+  it('loses the lines concerned alone, whatever happens to the disk and to a file, and whichever version has written it', async () => {
     await fc.assert(
-      fc.asyncProperty(damage, async ({ at, byte }) => {
-        const changed = byte === undefined ? Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]) : Buffer.from(bytes)
-        if (byte !== undefined) changed[at] = byte
-        await writeFile(join(folder, `${ENDED}-1.jsonl`), changed)
-        const found = (await replayed()).map(({ id }) => id)
-        // A line end that is gone joins two lines; any other byte is of one.
-        const touched = bytes[at] === 0x0a ? [lineAt(at), lineAt(at) + 1] : [lineAt(at)]
-        expect(found).to.include.members(ids.filter((_, index) => !touched.includes(index)))
-        await rm(join(folder, `${ENDED}-1.jsonl.damaged`), { force: true })
+      fc.asyncProperty(steps, accident, async (noted, { what, file, at, byte, isOld }) => {
+        await rm(folder, { recursive: true })
+        const ids = Array.from({ length: 6 }, () => newRequestId())
+        const last = new Map(noted.map((step) => [ids[step.call]!, step.result]))
+        mock.timers.enable({ apis: ['setTimeout'] })
+        const writing = new CallJournal({ folder, log, onLost })
+        await onDisk(async (hasRoomFor) => {
+          for (const { call: index, result, room, passes } of noted) {
+            hasRoomFor(room)
+            writing.note(call(ids[index]!), attempt(result))
+            writing.flush()
+            if (passes) mock.timers.tick(RETRY_MS)
+          }
+          hasRoomFor(Number.POSITIVE_INFINITY)
+          mock.timers.tick(RETRY_MS)
+        }).finally(() => mock.timers.reset())
+        writing.close()
+
+        const names = (await journals()).toSorted((a, b) => numberOf(a) - numberOf(b))
+        const spoiled = file % names.length
+        const lines: { id: string; isTouched: boolean }[] = []
+        for (const [index, name] of names.entries()) {
+          const text = await readFile(join(folder, name), 'utf8')
+          const bytes = Buffer.from(isOld ? text.replace(/.+/g, unversioned) : text)
+          const from = at % bytes.length
+          const { length, spoil } = SPOILS[what]!
+          let start = 0
+          for (const line of bytes.toString().split('\n').slice(0, -1)) {
+            const end = start + line.length
+            // A line end is of the line before it and of the one after it.
+            const isTouched = index === spoiled && end >= from && start <= from + length
+            lines.push({ id: /req_\w+/.exec(line)![0], isTouched })
+            start = end + 1
+          }
+          await rm(join(folder, name))
+          await writeFile(join(folder, `${ENDED}-${index}.jsonl`), index === spoiled ? spoil(bytes, from, byte) : bytes)
+        }
+        const rows = new Map((await replayed()).map(({ id, served }) => [id, served === 1 ? 'ok' : 'upstream_timeout']))
+        for (const [id, result] of last) {
+          const line = lines.findLast((each) => each.id === id)
+          expect(line, 'each call is in a file').to.not.equal(undefined)
+          if (!line!.isTouched) expect(rows.get(id)).to.equal(result)
+        }
+        expect(lost).to.equal(0)
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     )
   })
 
-  it('of one process does not stop those of others that cannot be read', async () => {
+  const UNREADABLE: Readonly<Record<string, (path: string) => unknown>> = {
+    'a folder': (path) => mkdir(path),
+    'a link to itself': (path) => symlink(path, path),
+    'a pipe': (path) => execFileSync('mkfifo', [path]),
+  }
+
+  for (const [what, make] of Object.entries(UNREADABLE))
+    it(`that cannot be opened is named and counted, and costs no other: ${what}`, async () => {
+      const id = newRequestId()
+      journal.note(call(id), attempt('ok'))
+      await end()
+      const path = join(folder, '11111111-1111-4111-8111-111111111111-1.jsonl')
+      await make(path)
+      expect((await replayed()).map((row) => row.id)).to.deep.equal([id])
+      expect(unreadable).to.equal(1)
+      expect(told.map(({ file }) => file)).to.deep.equal([path])
+    })
+
+  it('is named and counted if nobody can find out whether its process runs', async () => {
     const id = newRequestId()
     journal.note(call(id), attempt('ok'))
     await end()
-    await mkdir(join(folder, '11111111-1111-4111-8111-111111111111-1.jsonl'))
-    await symlink(join(folder, 'loop'), join(folder, 'loop'))
+    const other = join(folder, '11111111-1111-4111-8111-111111111111')
+    await writeFile(`${other}.lock`, 'this is no lock '.repeat(64))
+    await writeFile(`${other}-1.jsonl`, '')
     expect((await replayed()).map((row) => row.id)).to.deep.equal([id])
+    expect(unreadable).to.equal(1)
+    expect(told.map(({ file }) => file)).to.deep.equal([`${other}-1.jsonl`])
+    expect(await readdir(folder)).to.include('11111111-1111-4111-8111-111111111111-1.jsonl')
   })
 
   itWith('namespaces', 'is not read while its process runs in another container', async () => {
@@ -268,36 +396,39 @@ describe('the journal of calls', () => {
     expect((await findJournals(folder)).map(({ isEnded }) => isEnded)).to.deep.equal([true])
   })
 
-  it('is whole on a disk that fills and empties', async () => {
-    const { writeSync } = fs
-    let disk: 'has room' | 'has room for a part' | 'is full' = 'has room'
-    // A nearly full disk takes a part without an error, and then nothing.
-    fs.writeSync = ((descriptor: number, bytes: Buffer, at = 0) => {
-      if (disk === 'is full') throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
-      if (disk === 'has room') return writeSync(descriptor, bytes, at)
-      disk = 'is full'
-      return writeSync(descriptor, bytes, at, 20)
-    }) as typeof fs.writeSync
-    syncBuiltinESMExports()
-    const ids: string[] = []
+  it('has each call again once a full disk has room', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    const ids = Array.from({ length: 6 }, () => newRequestId())
     try {
-      for (const state of ['has room', 'has room', 'has room for a part', 'has room'] as const) {
-        disk = state
-        const id = newRequestId()
-        journal.note(call(id), attempt('ok'))
+      await onDisk(async (hasRoomFor) => {
+        const line = lineOf(call(ids[0]!), attempt('ok')).length + 1
+        hasRoomFor(line * 2.5)
+        for (const id of ids.slice(0, 4)) journal.note(call(id), attempt('ok'))
         journal.flush()
-        ids.push(id)
-      }
+        expect((await journalText()).match(/req_\w+/g), 'what had room').to.deep.equal(ids.slice(0, 2))
+        journal.note(call(ids[4]!), attempt('ok'))
+        journal.flush()
+        mock.timers.tick(RETRY_MS)
+        hasRoomFor(Number.POSITIVE_INFINITY)
+        journal.done([{ id: ids[3]! }])
+        mock.timers.tick(RETRY_MS)
+        journal.note(call(ids[5]!), attempt('ok'))
+      })
     } finally {
-      fs.writeSync = writeSync
-      syncBuiltinESMExports()
+      mock.timers.reset()
     }
-    // After the failure the journal pauses; what it had is whole.
-    ids.splice(2)
     await end()
-    expect((await replayed()).map((row) => row.id)).to.deep.equal(ids)
-    expect(damaged).to.equal(0)
-    expect(warnings).to.equal(1)
+    expect((await replayed()).map((row) => row.id)).to.have.members(ids.filter((id) => id !== ids[3]))
+    expect([damaged, lost, warnings]).to.deep.equal([0, 0, 1])
+  })
+
+  it('counts and names the calls for which a full disk leaves no room in memory', async () => {
+    await onDisk(async (hasRoomFor) => {
+      hasRoomFor(0)
+      for (let count = 0; count < 10_002; count++) journal.note(call(newRequestId()), attempt('ok'))
+      journal.flush()
+    })
+    expect([lost, warnings]).to.deep.equal([2, 2])
   })
 
   it('of the version before, whose lines had no version, is read after an upgrade', async () => {
@@ -345,7 +476,7 @@ describe('the journal of calls', () => {
   it('that cannot be written fails no call, and is logged once', async () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
-    const nowhere = new CallJournal({ folder: join(file, 'journal'), log })
+    const nowhere = new CallJournal({ folder: join(file, 'journal'), log, onLost })
     for (let count = 0; count < 3; count++) nowhere.note(call(newRequestId()), attempt('ok'))
     nowhere.close()
     expect(warnings).to.equal(1)
