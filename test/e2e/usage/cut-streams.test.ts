@@ -51,7 +51,7 @@ describe('the row of a stream whose process is killed', () => {
   afterEach(async () => {
     await cluster?.stop()
     await home?.remove()
-    await priced.close()
+    await priced?.close()
     cluster = undefined
     home = undefined
   })
