@@ -244,6 +244,12 @@ export const ERRORS = {
     'internal_error',
     'The gateway had an error while processing your request. Retry it; if it persists, contact the operator with the x-request-id of this reply.',
   ),
+  // Only in rows: the connection to the client ends with the process.
+  process_killed: gateway(
+    500,
+    'process_killed',
+    'The process that served the request was killed before the reply was complete. Repeat the request.',
+  ),
   plugin_error: gateway(500, 'plugin_error', 'A plugin failed. Contact the operator with the x-request-id of this reply.'),
   storage_unavailable: gateway(
     503,

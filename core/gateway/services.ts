@@ -7,6 +7,7 @@ import type { AppServices } from '../http/app.ts'
 import { Budgets } from '../http/budgets.ts'
 import { LinkGuard } from '../http/chain.ts'
 import type { Exchange, ExchangeServices } from '../http/exchange.ts'
+import { noteOpenCalls } from '../http/open-calls.ts'
 import { Settlement } from '../http/settle.ts'
 import { KeyDirectory } from '../keys/directory.ts'
 import { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
@@ -113,6 +114,8 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     },
   })
   measureCooldowns(metrics, () => states.report(performance.now()))
+  const open = new LinkedList<Exchange>()
+  const stopNoting = options.journal && noteOpenCalls(open)
   return {
     log,
     metrics,
@@ -132,7 +135,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     linkGuard: new LinkGuard(plugins, times.link),
     gateway: new GatewayMetrics(metrics, { version, workers }),
     settlement: new Settlement({ calls, plugins, log, recorder: control.recorder, hookTimeout: times.link }),
-    open: new LinkedList<Exchange>(),
+    open,
     scanner: workers,
     uploads: options.uploads ?? join(tmpdir(), 'umg-uploads'),
     heartbeat: times.heartbeat,
@@ -142,6 +145,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     lifecycle,
     unready: () => (lifecycle.draining ? 'draining' : keys.available() ? undefined : 'keys lost'),
     async close() {
+      stopNoting?.()
       admission.close()
       keys.close()
       await leases.close()

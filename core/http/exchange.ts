@@ -120,6 +120,9 @@ export interface ExchangeServices extends BodyServices {
   readonly tracer?: Tracer | undefined
 }
 
+/** How much of a stream has no line in the journal if its process is killed, in milliseconds. */
+const NOTE_AGAIN_MS = 1000
+
 /** One request and its reply: core's state of them, from the first byte until settled. */
 export class Exchange implements DispatchListener, Linked {
   previous: this | undefined
@@ -173,6 +176,8 @@ export class Exchange implements DispatchListener, Linked {
   #servedMs = 0
   #services: ExchangeServices | undefined
   #requestBody: CallBody | undefined
+  /** When the journal has last noted the attempt under way, in monotonic milliseconds; undefined if it never has. */
+  #notedAt: number | undefined
   #isDecided = false
   #dispatch: Dispatch | undefined
   #abort: AbortController | undefined
@@ -302,10 +307,25 @@ export class Exchange implements DispatchListener, Linked {
     this.attempts.push(record)
     this.times.waited()
     this.trace?.ended(tokens !== undefined)
-    if (tokens === undefined) return
+    if (tokens !== undefined) this.charge = this.#chargedWith(record, tokens, call)
+    // Also to replace the estimate of an attempt that in the end used none.
+    if (tokens !== undefined || this.#notedAt !== undefined) this.#services?.journal?.note(this, record)
+  }
+
+  /** Notes what the attempt under way would be charged if this process were killed at `now`: again after a second, until it ends. */
+  noteAttempt(now: number): void {
+    if (this.#notedAt !== undefined && now - this.#notedAt < NOTE_AGAIN_MS) return
+    const cut = this.#dispatch?.cutOff(now)
+    if (cut === undefined) return
+    this.#notedAt = now
+    const { record, tokens, call } = cut
+    this.#services?.journal?.note(this, record, this.#chargedWith(record, tokens, call))
+  }
+
+  /** The charge of the call so far, with that of an attempt. */
+  #chargedWith(record: AttemptRecord, tokens: ChargedTokens, call: Call): AttemptCharge {
     const charge = { ...tokens, cost: this.#costOf(record, tokens.usage, call) }
-    this.charge = this.charge === undefined ? charge : sumOfCharges(this.charge, charge)
-    this.#services?.journal?.note(this, record)
+    return this.charge === undefined ? charge : sumOfCharges(this.charge, charge)
   }
 
   #costOf(served: Served, usage: Usage, call: Call): Cost | undefined {

@@ -118,6 +118,10 @@ export async function listKeys(store: Store, filter: KeyFilter = {}): Promise<Pa
   return mapPage(await readPage(store, rows.select(by.as('sorted')), filter, { ...order, column: 'sorted' }), apiKeyOf)
 }
 
+/** Whether there is any key, within the deadline of short queries. */
+export const hasKeys = async ({ db }: Pick<Store, 'db'>): Promise<boolean> =>
+  (await selectKeys(db).limit(1).executeTakeFirst()) !== undefined
+
 /** The number of keys that a filter selects, of all pages. */
 export async function countKeys(store: Store, filter: KeyFilter = {}): Promise<number> {
   const counted = store.db.selectFrom('keys').where((row) => row.and(conditions(row, filter)))

@@ -132,6 +132,16 @@ export class Dispatch implements AttemptListener, Expiring {
     return this.#startedAt - this.#request.receivedAt
   }
 
+  /** The attempt under way, as if the process had been killed at `now`. Undefined if there is none, or if it would not be charged. */
+  cutOff(now: number): { readonly record: AttemptRecord; readonly tokens: ChargedTokens; readonly call: Call } | undefined {
+    const tokens = this.#attempt?.tokensSoFar
+    return tokens && { record: this.#record('process_killed', now), tokens, call: this.#planned!.call }
+  }
+
+  #record(result: AttemptEnd['result'], now: number): AttemptRecord {
+    return { ...servedBy(this.#planned!), result, start: this.attemptStart, ms: now - this.#startedAt }
+  }
+
   get #account(): string {
     return this.#request.selection.account
   }
@@ -154,8 +164,7 @@ export class Dispatch implements AttemptListener, Expiring {
     }
     if (!attempt.stale) this.#recordHealth(target, end, now)
     const refused = error?.cause instanceof UpstreamError && { status: error.cause.refusal.status }
-    const times = { start: this.attemptStart, ms: now - this.#startedAt }
-    const record = { ...servedBy(this.#planned!), result, ...times, ...refused }
+    const record = { ...this.#record(result, now), ...refused }
     this.#listener.onAttemptEnded(record, tokens, this.#planned!.call)
     if (committed) {
       this.#finish()

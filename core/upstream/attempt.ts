@@ -141,6 +141,11 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return this.#sentAt !== undefined
   }
 
+  /** What it is charged if it is cut off now; undefined if that is nothing, or if it has ended. */
+  get tokensSoFar(): ChargedTokens | undefined {
+    return this.#state === 'over' ? undefined : this.#tokens('client_closed')
+  }
+
   #send(request: UpstreamRequest | LocalReply, client: UpstreamClient): void {
     if (this.#state === 'over') return
     if (!('origin' in request)) {

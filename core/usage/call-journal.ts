@@ -5,7 +5,7 @@ import type { Metrics } from '../observe/metrics.ts'
 import type { AttemptRecord } from '../sdk/api.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { JournalLock, journalPath } from './journal-files.ts'
-import { lineOf, type ServedCall } from './served-call.ts'
+import { lineOf, type ServedCall, type ServedCharge } from './served-call.ts'
 
 /** A file gets no more lines from this size on, in bytes. */
 const FULL = 1024 * 1024
@@ -58,14 +58,14 @@ export class CallJournal {
   }
 
   /**
-   * Notes a call whose attempt has used tokens. It is in the file before the continuation of any promise that is resolved after this, and
-   * after `flush`.
+   * Notes a call whose attempt has used tokens; of several lines of a call the last one counts. It is in the file before the continuation of
+   * any promise that is resolved after this, and after `flush`. `charge`: of an attempt that is under way, in place of the call's.
    */
-  note(call: ServedCall, attempt: AttemptRecord): void {
+  note(call: ServedCall, attempt: AttemptRecord, charge?: ServedCharge): void {
     // One write for all calls that one turn of the event loop brings.
     if (this.#text === '') queueMicrotask(() => this.flush())
     this.#ids.push(call.id)
-    this.#text += `${lineOf(call, attempt)}\n`
+    this.#text += `${lineOf(call, attempt, charge)}\n`
   }
 
   /** Writes what was noted; after a failure, keeps it in memory until the next attempt. */

@@ -3,14 +3,21 @@ import type { AttemptRecord, Cost, ModelId, Outcome, Usage } from '../sdk/api.ts
 import type { CallsTable } from '../store/schema.ts'
 import { callRow, type RowCall } from './call-record.ts'
 
-/** A call of which an attempt has just ended, but not the call. */
+/** What a call has used by its last attempt that used tokens. */
+export interface ServedCharge {
+  readonly usage: Usage
+  readonly estimated: boolean
+  readonly cost: Cost | undefined
+}
+
+/** A call of which an attempt is under way or has just ended, but not the call. */
 export interface ServedCall extends RowCall {
   readonly endpointName: Outcome['endpoint']
   readonly model: ModelId | undefined
   /** Undefined for a whole reply. */
   readonly stream: object | undefined
   /** Undefined if the attempts have used no tokens. */
-  readonly charge: { readonly usage: Usage; readonly estimated: boolean; readonly cost: Cost | undefined } | undefined
+  readonly charge: ServedCharge | undefined
   /** In milliseconds. */
   readonly times: { elapsed(): { readonly total: number } }
 }
@@ -30,8 +37,8 @@ type Fields = readonly [
   model: ModelId | null,
   stream: boolean,
   attempt: AttemptRecord,
-  prompt: number,
-  completion: number,
+  prompt: number | null,
+  completion: number | null,
   cached: number | null,
   reasoning: number | null,
   estimated: boolean,
@@ -43,13 +50,13 @@ type Fields = readonly [
 /** The types of the fields, in their order; `?`: or null. */
 const TYPES = [
   ...['number', 'string', 'string?', 'string?', 'object?', 'object', 'string', 'object?', 'boolean', 'object'],
-  ...['number', 'number', 'number?', 'number?', 'boolean', 'object?', 'number', 'string?'],
+  ...['number?', 'number?', 'number?', 'number?', 'boolean', 'object?', 'number', 'string?'],
 ]
 
-/** A call as one line of text. `attempt`: the one that has ended, which has used tokens. */
-export function lineOf(call: ServedCall, attempt: AttemptRecord): string {
+/** A call as one line of text. `attempt`: its last one. `charge`: undefined if the call has used no tokens. */
+export function lineOf(call: ServedCall, attempt: AttemptRecord, charge = call.charge): string {
   const { principal } = call
-  const { usage, estimated, cost } = call.charge!
+  const usage = charge?.usage
   const fields: Fields = [
     VERSION,
     call.id,
@@ -61,12 +68,12 @@ export function lineOf(call: ServedCall, attempt: AttemptRecord): string {
     call.model ?? null,
     call.stream !== undefined,
     attempt,
-    usage.prompt_tokens,
-    usage.completion_tokens,
-    usage.prompt_tokens_details?.cached_tokens ?? null,
-    usage.completion_tokens_details?.reasoning_tokens ?? null,
-    estimated,
-    cost ?? null,
+    usage?.prompt_tokens ?? null,
+    usage?.completion_tokens ?? null,
+    usage?.prompt_tokens_details?.cached_tokens ?? null,
+    usage?.completion_tokens_details?.reasoning_tokens ?? null,
+    charge?.estimated ?? false,
+    charge?.cost ?? null,
     call.times.elapsed().total,
     call.trace?.traceId ?? null,
   ]
@@ -107,7 +114,7 @@ const COLUMNS = {
 } as const satisfies Record<keyof CallsTable, 'string' | 'string?' | 'number' | 'number?' | 'small' | 'json'>
 
 /**
- * The row of a served call, by its line: as if the call had ended then. If no attempt has served it, the gateway has failed it. Throws an
+ * The row of a served call, by its line: as if the call had ended then. If no attempt has served it, the end of its process has failed it. Throws an
  * Error that says what is wrong with a line that is damaged, or of another version.
  */
 export function rowOfLine(line: string): CallsTable {
@@ -135,19 +142,13 @@ function rowOf(fields: Fields): CallsTable {
   const outcome: Outcome = {
     ...(isServed
       ? { kind: 'ok', status: 200, served: attempt }
-      : { kind: 'gateway_error', status: 500, error: new GatewayError('internal_error') }),
+      : { kind: 'gateway_error', status: 500, error: new GatewayError('process_killed') }),
     endpoint,
     ...(model !== null && { model }),
     stream,
     attempts: [attempt],
     links: [],
-    usage: {
-      prompt_tokens: prompt,
-      completion_tokens: completion,
-      total_tokens: prompt + completion,
-      ...(cached !== null && { prompt_tokens_details: { cached_tokens: cached } }),
-      ...(reasoning !== null && { completion_tokens_details: { reasoning_tokens: reasoning } }),
-    },
+    ...(prompt !== null && completion !== null && { usage: usageFrom(prompt, completion, cached, reasoning) }),
     usageEstimated,
     ...(cost !== null && { cost }),
     times: { total, overhead: 0 },
@@ -156,6 +157,14 @@ function rowOf(fields: Fields): CallsTable {
     account === null || keyId === null ? undefined : { account, keyId, ...(keyTags !== null && { tags: keyTags }) }
   return callRow(outcome, { id, principal, tags, ...(traceId !== null && { trace: { traceId } }) })
 }
+
+const usageFrom = (prompt: number, completion: number, cached: number | null, reasoning: number | null): Usage => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+  ...(cached !== null && { prompt_tokens_details: { cached_tokens: cached } }),
+  ...(reasoning !== null && { completion_tokens_details: { reasoning_tokens: reasoning } }),
+})
 
 const hasType = (value: unknown, type: string): boolean =>
   value === null ? type.endsWith('?') : typeof value === type.replace('?', '')

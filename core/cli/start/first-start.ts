@@ -5,7 +5,7 @@ import { CONSOLE } from '../../control/console.ts'
 import type { Urls } from '../../control/services.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { Generation } from '../../http/generation.ts'
-import { listKeys } from '../../keys/api-key.ts'
+import { hasKeys } from '../../keys/api-key.ts'
 import { createKey } from '../../keys/keys.ts'
 import { findHolderById, principalOf } from '../../keys/principal.ts'
 import type { Candidate, Choice } from '../../routing/route.ts'
@@ -29,8 +29,7 @@ interface TestKey {
 
 /** Creates a test key and a setup link for a new gateway. */
 export async function createFirstAccess(store: Store, gateway: Pick<Gateway, 'live' | 'urls'>): Promise<FirstAccess> {
-  const hasKeys = (await listKeys(store, { limit: 1 })).data.length > 0
-  const testKey = hasKeys ? undefined : await createTestKey(store, gateway)
+  const testKey = (await hasKeys(store)) ? undefined : await createTestKey(store, gateway)
   const token = await createSetupToken(store)
   return { testKey, setupLink: token === undefined ? undefined : setupLink(gateway.urls.people, token) }
 }

@@ -47,7 +47,11 @@ export async function startSupervised(assignment: Assignment, options: StartOpti
       drain({ delay: LEAVE_MS, grace })
     }
   })
-  await ended
+  try {
+    await ended
+  } catch (error) {
+    return printStartError(error, options, io)
+  }
   await log.flush()
   // The supervisor removes it, unless it was killed.
   if (!process.connected && assignment.role === 'control') new RunFolder(assignment.folder).remove()

@@ -188,6 +188,24 @@ describe('the journal of calls', () => {
     ])
   })
 
+  it('has what an attempt under way would be charged, until it ends without any tokens', async () => {
+    const [open, ended] = [newRequestId(), newRequestId()]
+    const unpaid = (id: string) => ({ ...call(id), charge: undefined })
+    const charge = { usage: USAGE, estimated: true, cost: COST }
+    journal.note(unpaid(open), attempt('process_killed'), charge)
+    journal.note(unpaid(ended), attempt('process_killed'), charge)
+    journal.flush()
+    journal.note(unpaid(ended), attempt('upstream_timeout'))
+    await end()
+    const rows = await replayed()
+    expect(
+      rows.map(({ id, error, estimated, cost, output_tokens: tokens }) => [id, error, estimated, cost, tokens]),
+    ).to.deep.equal([
+      [open, 'process_killed', 1, 123_456, 3],
+      [ended, 'process_killed', 0, null, null],
+    ])
+  })
+
   it('skips a line that was not written whole', async () => {
     const id = newRequestId()
     journal.note(call(id), attempt('ok'))
@@ -244,7 +262,7 @@ describe('the journal of calls', () => {
     const { writeSync } = fs
     let room = Number.POSITIVE_INFINITY
     // A nearly full disk takes a part without an error, and then nothing.
-    fs.writeSync = ((descriptor: number, bytes: Buffer, at = 0) => {
+    fs.writeSync = ((descriptor: number, bytes: Buffer, at: number) => {
       if (room === 0) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
       const written = writeSync(descriptor, bytes, at, Math.min(bytes.length - at, room))
       room -= written
