@@ -5,8 +5,10 @@ import type { Config } from '../config/config.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
 import { outcomeKind } from '../observe/call-log.ts'
 import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
+import { sumOfCosts } from '../prices/price.ts'
 import type { PriceList } from '../prices/price-list.ts'
 import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
+import { sumOfUsage } from '../protocol/usage.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { Dispatch, DispatchListener } from '../routing/dispatch.ts'
@@ -80,6 +82,18 @@ export interface HookRunner {
   run(hook: SettledHook, outcome: Outcome): Promise<void> | undefined
 }
 
+/** What an attempt has used, and what it costs; undefined if that is not known. */
+type AttemptCharge = ChargedTokens & { readonly cost: Cost | undefined }
+
+/** An upstream bills what it has generated, also if its attempt failed and another one served the call. */
+const sumOfCharges = (first: AttemptCharge, second: AttemptCharge): AttemptCharge => ({
+  usage: sumOfUsage(first.usage, second.usage),
+  estimated: first.estimated || second.estimated,
+  isPromptEstimated: first.isPromptEstimated || second.isPromptEstimated,
+  isUnfinished: first.isUnfinished || second.isUnfinished,
+  cost: sumOfCosts(first.cost, second.cost),
+})
+
 /** The state of a reply after its end. */
 export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
 
@@ -131,8 +145,8 @@ export class Exchange implements DispatchListener, Linked {
   dropped: readonly string[] = []
   /** The tokens to which a budget has capped the answer, for the reply's head. */
   cap: number | undefined
-  /** The tokens of the last attempt that used some, and what they cost. */
-  charge: (ChargedTokens & { readonly cost: Cost | undefined }) | undefined
+  /** The tokens of all attempts that used some, and what they cost. */
+  charge: AttemptCharge | undefined
   /** What the call is charged to the budgets of its caller. */
   budgetCharge: BudgetCharge | undefined
 
@@ -274,7 +288,8 @@ export class Exchange implements DispatchListener, Linked {
     this.times.waited()
     this.trace?.ended(tokens !== undefined)
     if (tokens === undefined) return
-    this.charge = { ...tokens, cost: this.#costOf(record, tokens.usage, call) }
+    const charge = { ...tokens, cost: this.#costOf(record, tokens.usage, call) }
+    this.charge = this.charge === undefined ? charge : sumOfCharges(this.charge, charge)
     this.#services?.journal?.note(this, record)
   }
 

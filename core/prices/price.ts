@@ -140,6 +140,16 @@ export function costOf(price: Price, usage: Usage, call?: PricedCall): Cost | un
   return { nanoUsd: beside + Math.round(sum.nanoUsd * factor), price: price.name + text }
 }
 
+/** What two attempts of a call cost together, by the prices of both; undefined if either is unknown. */
+export function sumOfCosts(first: Cost | undefined, second: Cost | undefined): Cost | undefined {
+  if (first === undefined || second === undefined) return undefined
+  const isNamed = first.price.split(AND).includes(second.price)
+  return { nanoUsd: first.nanoUsd + second.nanoUsd, price: isNamed ? first.price : first.price + AND + second.price }
+}
+
+/** Between the names of prices. */
+const AND = ' + '
+
 /** What a call asks for that has no price: the member and its value. */
 export interface Unpriced {
   readonly member: string

@@ -9,7 +9,7 @@ export interface ChargedTokens {
   /** True if the upstream did not report the tokens of the prompt. */
   readonly isPromptEstimated: boolean
   /** True if the upstream goes on after its reply: nothing will tell what the call has used. */
-  readonly isUnfinished?: boolean
+  readonly isUnfinished?: boolean | undefined
 }
 
 /**

@@ -91,6 +91,18 @@ export const usageOf = (prompt: number, completion: number): Usage => ({
   total_tokens: prompt + completion,
 })
 
+/** The sum of two usages, member by member; of values that are no numbers, the later one. */
+export function sumOfUsage(first: Usage, second: Usage): Usage {
+  return sumOf(first, second) as Usage
+}
+
+function sumOf(first: unknown, second: unknown): unknown {
+  if (typeof first === 'number' && typeof second === 'number') return first + second
+  if (!isRecord(first) || !isRecord(second)) return second ?? first
+  const entries = Object.entries(second).map(([name, value]) => [name, sumOf(first[name], value)])
+  return { ...first, ...Object.fromEntries(entries) }
+}
+
 /** Tokens by type, with OpenTelemetry's names; cached ones are part of the input, reasoning is part of the output. */
 export interface Tokens {
   readonly input: number | undefined

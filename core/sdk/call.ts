@@ -207,7 +207,7 @@ export type OutcomeKind =
 export interface Cost {
   /** In billionths of a US dollar, a whole number: sums are exact. `formatUsd` shows it. */
   readonly nanoUsd: number
-  /** The price that was applied, with its version: `genai-prices 0.1.8 openai/gpt-4o`, or `routes.yaml` and the price. */
+  /** The price that was applied, with its version, and those of several attempts joined by ` + `: `genai-prices 0.1.8 openai/gpt-4o`, or `routes.yaml` and the price. */
   readonly price: string
 }
 
@@ -227,11 +227,11 @@ export interface Outcome {
   readonly attempts: readonly AttemptRecord[]
   /** The links that ran, in the chain's order: also those that threw or hung, not those that `when` excluded. */
   readonly links: readonly LinkRecord[]
-  /** Absent if no upstream took the call: nothing is charged. */
+  /** Of all attempts that used tokens, whether they failed or not. Absent if no upstream took the call: nothing is charged. */
   readonly usage?: Usage
-  /** True if the upstream did not report its usage. */
+  /** True if an upstream did not report its usage. */
   readonly usageEstimated: boolean
-  /** The cost of `usage`. Absent without usage, and if no price of the model is known. */
+  /** The cost of `usage`. Absent without usage, and if a price is not known. */
   readonly cost?: Cost
   /** Milliseconds: of the whole call; to the first byte of the reply's content; in the gateway itself, until the head. */
   readonly times: { readonly total: number; readonly firstByte?: number; readonly overhead: number }

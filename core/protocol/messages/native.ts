@@ -72,6 +72,7 @@ class MessageEventReader implements EventReader {
     const event = parse(data)
     if (event === undefined) return 'malformed'
     if (event.error != null) {
+      this.#count(event.usage, false)
       this.refusal = refusalOf(event)
       return 'error'
     }

@@ -90,15 +90,20 @@ export class WholeReader implements BodyReader {
   }
 
   #checked(reply: ScannedReply): Buffer {
-    const facts = this.#plan.format.whole(reply)
-    if (facts === undefined) throw this.#notAReply()
-    if (facts.refusal !== undefined) throw new UpstreamError(facts.refusal)
+    const { format } = this.#plan
+    this.#restart()
+    const facts = format.whole(reply)
+    if (facts === undefined || facts.refusal !== undefined) {
+      this.report.read(format.usage(reply.pick('usage')), true)
+      throw facts === undefined ? noCompletion() : new UpstreamError(facts.refusal!)
+    }
     this.#settle(facts.usage, () => reply.bytes.toString('latin1'))
     this.unfinished = facts.unfinished === true
     return facts.body ?? reply.bytes
   }
 
   #translate(translator: Translator, body: unknown): ChatCompletion {
+    this.#restart()
     return expectSound(() => {
       const { format, call, headers } = this.#plan
       const translated = translator.completion(body, headers)
@@ -111,15 +116,19 @@ export class WholeReader implements BodyReader {
     return expectSound(() => this.#plan.format.normalise(reply, this.#plan.call))
   }
 
+  /** All bytes have come: what the body says counts from here, and not its length. A refusal has used nothing but what it says. */
+  #restart(): void {
+    this.report = new UsageReport(this.#plan.call)
+  }
+
   /**
    * The reply is complete, with this usage. Its text is searched only if all of its bytes are too many for the tokens. `text`: of the reply,
    * a byte a character.
    */
   #settle(usage: unknown, text: () => string): void {
-    const { call, format } = this.#plan
+    const { format } = this.#plan
     const tokens = readUsage(usage)?.completion_tokens
     const isAllCounted = tokens === undefined || isPlausible(tokens, this.#size)
-    this.report = new UsageReport(call)
     if (format.generates) this.report.wrote(isAllCounted ? this.#size : writtenLength(text()))
     this.report.read(usage, true)
   }
@@ -151,12 +160,16 @@ export class WholeReader implements BodyReader {
     throw error instanceof ScanError ? this.#notAReply() : error
   }
 
+  /** The error for what is no JSON. */
   #notAReply(): GatewayError {
-    return this.#plan.closeDelimited
-      ? new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('BODY_CUT') })
-      : new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('NO_COMPLETION') })
+    if (this.#plan.closeDelimited) return new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('BODY_CUT') })
+    this.#restart()
+    return noCompletion()
   }
 }
+
+const noCompletion = (): GatewayError =>
+  new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('NO_COMPLETION') })
 
 /** An exception of work that only reads the upstream's data means a bad reply. */
 function expectSound<Value>(work: () => Value): Value {

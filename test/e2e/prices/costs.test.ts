@@ -2,7 +2,17 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { stringify } from 'yaml'
-import { json, openaiReply, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
+import {
+  event,
+  FIN,
+  head,
+  json,
+  openaiReply,
+  reply,
+  type ScriptedUpstream,
+  scriptedUpstream,
+  sse,
+} from '../../../core/testing/kit.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { poll } from '../../support/poll.ts'
@@ -19,6 +29,10 @@ const REPLY = openaiReply({ text: 'Hello!', usage: USAGE })
 /** 400 × 2 + 600 × 0.5 + 100 × 10 */
 const COST = { usd: '0.0021', price: 'routes.yaml input=2 cachedInput=0.5 output=10' }
 
+/** Models with a fallback, one for each test: the target of a failed call rests. */
+const SMART = ['smart', 'overloaded', 'cut', 'refused', 'page']
+const smart = (name: string) => ({ targets: [{ model: `open/large-${name}` }], fallbacks: ['spare/small'] })
+
 describe('the cost of calls', () => {
   let upstream: ScriptedUpstream
   let spare: ScriptedUpstream
@@ -34,7 +48,7 @@ describe('the cost of calls', () => {
       sandbox: { provider: 'sandbox' },
       open: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${upstream.origin}/v1` } },
       spare: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${spare.origin}/v1` } },
-      acme: { models: { smart: { targets: [{ model: 'open/large' }], fallbacks: ['spare/small'] } } },
+      acme: { models: Object.fromEntries(SMART.map((name) => [name, smart(name)])) },
     },
     prices: { models },
   })
@@ -46,7 +60,7 @@ describe('the cost of calls', () => {
       routes: routes({
         'open/free': { free: true },
         'open/known': { like: 'openai/gpt-4o' },
-        'open/large': { input: 2, cachedInput: 0.5, output: 10 },
+        'open/large*': { input: 2, cachedInput: 0.5, output: 10 },
         'spare/*': { input: 1, output: 1, request: 0.5 },
       }),
     })
@@ -61,13 +75,13 @@ describe('the cost of calls', () => {
 
   async function call(model: string, { key, stream }: { readonly key?: string; readonly stream?: boolean } = {}) {
     const messages = [{ role: 'user', content: 'Hi.' }]
-    const reply = await gateway.fetch('/v1/chat/completions', { json: { model, messages, stream }, ...(key && { key }) })
-    await reply.text()
+    const answer = await gateway.fetch('/v1/chat/completions', { json: { model, messages, stream }, ...(key && { key }) })
+    await answer.text()
     const row = await poll(
-      () => api.get(`/requests/${reply.headers.get('x-request-id')}`),
+      () => api.get(`/requests/${answer.headers.get('x-request-id')}`),
       ({ status: code }) => code === 200,
     )
-    return { header: reply.headers.get('x-cost'), row: row.json as CallView }
+    return { header: answer.headers.get('x-cost'), row: row.json as CallView }
   }
 
   it('is in the header, the row, the log and the metric of a whole reply', async () => {
@@ -99,6 +113,49 @@ describe('the cost of calls', () => {
     expect(row.cost).to.deep.equal({ usd: '0.5011', price: 'routes.yaml input=1 output=1 request=0.5' })
   })
 
+  it('is the sum of what each attempt has used, at the price of its own target', async () => {
+    const spent = { usd: '0.5032', price: `${COST.price} + routes.yaml input=1 output=1 request=0.5` }
+    const choices = [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]
+    const begun = event({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'large', choices })
+    const error = { message: 'Overloaded', code: 503 }
+    upstream.reply(sse([begun, event({ error, usage: USAGE })]))
+    spare.reply(sse(REPLY.stream))
+    const { row } = await call('acme/overloaded', { stream: true })
+    expect(row.attempts.map(({ result }) => result)).to.deep.equal(['upstream_overloaded', 'ok'])
+    expect(row.cost).to.deep.equal(spent)
+    expect(row.tokens).to.include({ input: 2000, output: 200, cached: 1200, reasoning: 80, estimated: true })
+  })
+
+  it('has the estimate of a reply that was cut before another target served the call', async () => {
+    const whole = JSON.stringify(openaiReply({ text: 'Hello! '.repeat(200), usage: USAGE }).whole)
+    upstream.reply([
+      head(200, { 'content-type': 'application/json', 'content-length': String(whole.length) }),
+      whole.slice(0, 1200),
+      FIN,
+    ])
+    spare.reply(json(REPLY.whole))
+    const { row, header } = await call('acme/cut')
+    expect(row.attempts.map(({ result }) => result)).to.deep.equal(['upstream_disconnected', 'ok'])
+    // 1200 bytes × 10 / 4, a short prompt × 2, and the other call.
+    expect(Number(row.cost!.usd)).to.be.within(0.5011 + 0.003, 0.5011 + 0.0032)
+    expect(header).to.equal(row.cost!.usd)
+  })
+
+  it('has nothing of a refusal with status 200, nor of a page that is no reply', async () => {
+    const page = reply(['<html>Busy</html>'], { headers: { 'content-type': 'text/html' } })
+    const refusals = { refused: json({ error: { message: 'Overloaded', code: 503 } }), page }
+    for (const [name, refusal] of Object.entries(refusals)) {
+      upstream.reply(refusal)
+      spare.reply(json(REPLY.whole))
+      const { row } = await call(`acme/${name}`)
+      expect(row.attempts).to.have.length(2)
+      expect(row.cost!.usd).to.equal('0.5011')
+      upstream.reply(refusal)
+      const alone = await call(`open/large-${name}`)
+      expect({ tokens: alone.row.tokens, cost: alone.row.cost }).to.deep.equal({ tokens: null, cost: null })
+    }
+  })
+
   it('is the list price of another model where routes.yaml says so', async () => {
     upstream.reply(json(REPLY.whole))
     const { row } = await call('open/known')
@@ -128,7 +185,7 @@ describe('the cost of calls', () => {
     const { row } = await call('open/large')
     await writeFile(
       join(gateway.folder, 'routes.yaml'),
-      stringify({ version: 1, ...routes({ 'open/large': { input: 1, output: 1 } }) }),
+      stringify({ version: 1, ...routes({ 'open/large*': { input: 1, output: 1 } }) }),
     )
     expect((await gateway.reload()).ok).to.equal(true)
     upstream.reply(json(REPLY.whole))
