@@ -1,5 +1,5 @@
 import type { CompletionTokensDetails, PromptTokensDetails, Usage } from '../sdk/api.ts'
-import { isCount, isRecord } from '../sdk/json.ts'
+import { countOf, isCount, isRecord } from '../sdk/json.ts'
 
 /** Where vendors report what OpenAI puts into `prompt_tokens_details`; the first that is a count is taken. Read 2026-11-25. */
 const CACHE_NAMES: Readonly<Record<'cached_tokens' | 'cache_write_tokens', readonly string[]>> = {
@@ -55,6 +55,31 @@ export function withAllThoughts(usage: Partial<Usage>): Partial<Usage> {
     ...usage,
     completion_tokens: completion_tokens + uncounted,
     completion_tokens_details: { ...details, reasoning_tokens: Math.max(uncounted, count(details?.reasoning_tokens) ?? 0) },
+  }
+}
+
+/** The counts of a usage that protocols have names for: no part is above its sum, and the answer includes all thoughts. */
+export interface UsageParts {
+  readonly prompt: number
+  readonly cached: number
+  readonly written: number
+  readonly completion: number
+  /** Undefined if none are reported. */
+  readonly reasoning: number | undefined
+}
+
+/** The counts of a completion's usage. Some upstreams report more cached tokens than there are (xAI), or more thoughts (MiniMax). */
+export function partsOf(usage: Usage): UsageParts {
+  const { prompt_tokens_details: details, completion_tokens_details, ...counts } = withAllThoughts(usage)
+  const [prompt, completion] = [countOf(counts.prompt_tokens), countOf(counts.completion_tokens)]
+  const cached = Math.min(prompt, countOf(details?.cached_tokens))
+  const reasoning = completion_tokens_details?.reasoning_tokens
+  return {
+    prompt,
+    cached,
+    written: Math.min(prompt - cached, countOf(details?.cache_write_tokens)),
+    completion,
+    reasoning: reasoning === undefined ? undefined : Math.min(completion, countOf(reasoning)),
   }
 }
 

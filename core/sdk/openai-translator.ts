@@ -27,6 +27,7 @@ export function openaiTranslator({ stream = [], completion: whole = [] }: ReplyS
     get over() {
       return over
     },
+    usage: (body) => firstOf(body)?.usage,
   }
 }
 
@@ -49,10 +50,16 @@ function readCompletion(body: unknown): TranslatedCompletion {
 /** Those that have the right type. */
 const members = (id: unknown, usage: unknown) => ({ ...(typeof id === 'string' && { id }), ...(isRecord(usage) && { usage }) })
 
-/** Throws `UpstreamError` for an object with an `error`. Google's is in an array. */
-function readObject(json: unknown): Readonly<Record<string, unknown>> {
+/** The object; Google's errors are in an array. Undefined for anything else. */
+function firstOf(json: unknown): Readonly<Record<string, unknown>> | undefined {
   const value: unknown = Array.isArray(json) ? json[0] : json
-  if (!isRecord(value)) throw new Error('not a JSON object')
+  return isRecord(value) ? value : undefined
+}
+
+/** Throws `UpstreamError` for an object with an `error`. */
+function readObject(json: unknown): Readonly<Record<string, unknown>> {
+  const value = firstOf(json)
+  if (value === undefined) throw new Error('not a JSON object')
   if (value.error != null) throw new UpstreamError(refusalOf(value))
   return value
 }

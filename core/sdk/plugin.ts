@@ -99,6 +99,11 @@ export interface Translator {
   readonly over?: boolean
   /** Absent: SSE. */
   decoder?(): UpstreamDecoder
+  /**
+   * The usage, in the terms of chat completions, of a body or of an event's JSON whose translation threw: upstreams bill failed answers
+   * too. May return any value. Absent: failures report none.
+   */
+  usage?(body: unknown): unknown
 }
 
 /** Cuts bytes into events, for wires that are not SSE. */

@@ -1,19 +1,17 @@
 import type { Usage } from '../../sdk/api.ts'
 import { countOf } from '../../sdk/json.ts'
+import { partsOf } from '../usage.ts'
 import type { DeltaUsage, WholeUsage } from './wire.ts'
 
 /** The usage of a chat completion in the terms of the Messages API, where input tokens exclude those of the cache. */
 export function toDeltaUsage(usage: Usage): DeltaUsage {
-  const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
-  const cached = countOf(prompt?.cached_tokens)
-  const written = countOf(prompt?.cache_write_tokens)
-  const thinking = completion?.reasoning_tokens
+  const { prompt, cached, written, completion, reasoning } = partsOf(usage)
   return {
-    input_tokens: Math.max(0, countOf(usage.prompt_tokens) - cached - written),
+    input_tokens: prompt - cached - written,
     cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
-    output_tokens: countOf(usage.completion_tokens),
-    output_tokens_details: thinking === undefined ? null : { thinking_tokens: countOf(thinking) },
+    output_tokens: completion,
+    output_tokens_details: reasoning === undefined ? null : { thinking_tokens: reasoning },
     server_tool_use: null,
   }
 }

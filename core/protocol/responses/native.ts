@@ -104,6 +104,9 @@ const LAST = new Set(['response.completed', 'response.incomplete', 'response.fai
 /** Events before the first one with content. */
 const PRELUDE = new Set(['response.created', 'response.queued', 'response.in_progress'])
 
+/** Most of them have a usage of null. */
+const HAS_USAGE = /"usage"\s*:\s*\{/
+
 /** An event that shows an item for the first time. */
 const ITEM_ADDED = 'response.output_item.added'
 
@@ -129,6 +132,7 @@ class ResponseStreamReader implements EventReader {
     if (data.trim() === '') return 'drop'
     if (!data.startsWith('{')) return 'malformed'
     const type = typeOf(data, named)
+    if (type !== undefined && PRELUDE.has(type) && HAS_USAGE.test(data)) this.report.read(usageOf(parse(data)?.response ?? {}))
     if (this.#ids !== undefined && type !== undefined && (type === ITEM_ADDED || PRELUDE.has(type))) this.#seal(parse(data))
     // The events that end a part repeat its text.
     if (type?.endsWith('.delta')) this.report.wrote(writtenLength(data))

@@ -132,6 +132,7 @@ function withEvents(events: readonly UpstreamEvent[], translator: Translator): T
     get over() {
       return translator.over
     },
+    usage: (body) => translator.usage?.(body),
     decoder: () => ({ push: () => left.splice(0, 1), end: () => [] }),
   }
 }

@@ -79,7 +79,12 @@ export class TranslatedReader implements BodyReader {
   #translate(events: Iterable<UpstreamEvent>): void {
     for (const event of events) {
       expectWithinBounds(event.data)
-      for (const part of this.#plan.translator.event(event)) this.#send(this.#normaliser.push(part as TranslatedChunk))
+      try {
+        for (const part of this.#plan.translator.event(event)) this.#send(this.#normaliser.push(part as TranslatedChunk))
+      } catch (error) {
+        this.report.read(this.#plan.translator.usage?.(parseUpstream(event.data)))
+        throw error
+      }
     }
   }
 

@@ -7,7 +7,7 @@ import { parseUpstream, ScannedReply, scanReply } from '../../protocol/upstream-
 import { readUsage } from '../../protocol/usage.ts'
 import { isPlausible, UsageReport } from '../../protocol/usage-report.ts'
 import { writtenLength } from '../../protocol/written-text.ts'
-import { type Call, type ChatCompletion, type Translator, UpstreamError } from '../../sdk/api.ts'
+import { type Call, type ChatCompletion, type TranslatedCompletion, type Translator, UpstreamError } from '../../sdk/api.ts'
 import { type BodyReader, type LinkTransform, transformCompletion } from './reader.ts'
 
 /** Reads large replies off the event loop. Both take the bytes over, and throw `ScanError` for what is no JSON, or beyond its bounds. */
@@ -106,10 +106,19 @@ export class WholeReader implements BodyReader {
     this.#restart()
     return expectSound(() => {
       const { format, call, headers } = this.#plan
-      const translated = translator.completion(body, headers)
+      const translated = this.#completionOf(translator, body, headers)
       this.#settle(format.usage(translated), () => Buffer.from(JSON.stringify(body)).toString('latin1'))
       return format.normalise(translated, call) as ChatCompletion
     })
+  }
+
+  #completionOf(translator: Translator, body: unknown, headers: WholePlan['headers']): TranslatedCompletion {
+    try {
+      return translator.completion(body, headers)
+    } catch (error) {
+      this.report.read(translator.usage?.(body), true)
+      throw error
+    }
   }
 
   #normalise(reply: object): object {

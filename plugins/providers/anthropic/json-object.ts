@@ -42,6 +42,7 @@ export function onlyJsonObject(translator: Translator): Translator {
     get over() {
       return translator.over ?? false
     },
+    usage: (body) => translator.usage?.(body),
     ...(translator.decoder && { decoder: () => translator.decoder!() }),
   }
 }

@@ -4,6 +4,7 @@ import {
   type ToolCall,
   type TranslatedCompletion,
   textOf,
+  type Usage,
   usageOfMessages,
 } from 'unified-model-gateway/plugin'
 import { toThinkingBlock, toThinkingState } from './reasoning.ts'
@@ -37,6 +38,10 @@ export function toCompletion(body: unknown): TranslatedCompletion {
     usage: usageOfMessages(reply.usage ?? {}),
   }
 }
+
+/** The usage of a reply that could not be translated. */
+export const usageOf = (reply: unknown): Partial<Usage> | undefined =>
+  isRecord(reply) && isRecord(reply.usage) ? usageOfMessages(reply.usage) : undefined
 
 /** Why the model refused, in words; '' if it did not, or gives no reason (`RefusalStopDetails`). */
 export function toExplanation(details: unknown): string {

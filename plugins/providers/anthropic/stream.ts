@@ -10,12 +10,12 @@ import {
 } from 'unified-model-gateway/plugin'
 import { toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import { toCompletion, toExplanation, toFinishReason } from './reply.ts'
+import { toCompletion, toExplanation, toFinishReason, usageOf } from './reply.ts'
 import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock } from './wire.ts'
 
 /** Translates the reply to `POST /v1/messages`, whole or streamed. */
 export function createTranslator(): Translator {
-  return Object.assign(new MessageStream(), { completion: toCompletion })
+  return Object.assign(new MessageStream(), { completion: toCompletion, usage: usageOf })
 }
 
 /** Nearly every event is a text delta. A text without escapes is cut out, not parsed (docs/decisions/text-of-translated-streams.md). */

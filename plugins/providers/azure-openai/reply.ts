@@ -26,6 +26,7 @@ export function createAzureTranslator(): Translator {
     get over() {
       return openai.over === true
     },
+    usage: (body) => openai.usage?.(body),
   }
 }
 

@@ -78,6 +78,10 @@ export function toFinishReason(stopReason: unknown, called: boolean): FinishReas
   return reason === 'stop' && called ? 'tool_calls' : reason
 }
 
+/** The usage of a reply that could not be translated. */
+export const usageOf = (reply: unknown): Partial<Usage> | undefined =>
+  isRecord(reply) && isRecord(reply.usage) ? toUsage(reply.usage) : undefined
+
 /** Bedrock's `inputTokens` exclude cached tokens; OpenAI's `prompt_tokens` include them. Undefined if no counts were reported. */
 export function toUsage(usage: WireUsage | null | undefined): Partial<Usage> | undefined {
   if (usage == null) return undefined

@@ -9,13 +9,14 @@ import {
 import { FrameDecoder } from './frames.ts'
 import { toReasoningBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import { toCompletion, toFinishReason, toUsage } from './reply.ts'
+import { toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
 import type { ReasoningBlock, ReplyBlock, ReplyReasoning, ReplyToolUse, StreamEvent } from './wire.ts'
 
 /** Translates the reply to Converse or ConverseStream. `model`: Bedrock's name of it, which replies omit. */
 export function createTranslator(model: string): Translator {
   return Object.assign(new ConverseStream(model), {
     completion: (body: unknown) => toCompletion(body, model),
+    usage: usageOf,
     decoder: () => new FrameDecoder(),
   })
 }

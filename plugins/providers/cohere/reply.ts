@@ -96,6 +96,12 @@ export function toUsage(usage: WireUsage | null | undefined): Partial<Usage> | u
   }
 }
 
+/** The usage of a reply, or of an event, that could not be translated. */
+export function usageOf(reply: unknown): Partial<Usage> | undefined {
+  const said = isRecord(reply) && isRecord(reply.delta) ? reply.delta : reply
+  return isRecord(said) && isRecord(said.usage) ? toUsage(said.usage) : undefined
+}
+
 /** Cohere adds instructions and markers of its own, and does not bill them. */
 const unbilled = (tokens: number): { readonly unbilled_tokens?: number } => (tokens > 0 ? { unbilled_tokens: tokens } : {})
 

@@ -9,12 +9,12 @@ import {
 } from 'unified-model-gateway/plugin'
 import { toCitations } from './citations.ts'
 import { toThinkingState } from './reasoning.ts'
-import { mayBeNull, toCompletion, toFinishReason, toUsage } from './reply.ts'
+import { mayBeNull, toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
 import type { ReplyContent, ReplyToolCall, StreamEvent } from './wire.ts'
 
 /** Translates the reply to `POST /v2/chat`, whole or streamed. */
 export function createTranslator(): Translator {
-  return Object.assign(new ChatStream(), { completion: toCompletion })
+  return Object.assign(new ChatStream(), { completion: toCompletion, usage: usageOf })
 }
 
 /** A tool call that has not ended. */

@@ -196,6 +196,10 @@ const MODALITIES: ReadonlyMap<unknown, string> = new Map([
   ['AUDIO', 'audio_tokens'],
 ])
 
+/** The usage of a reply, or of an event, that could not be translated. */
+export const usageOf = (reply: unknown): Partial<Usage> | undefined =>
+  isRecord(reply) && isRecord(reply.usageMetadata) ? toUsage(reply.usageMetadata) : undefined
+
 /** Google counts thoughts and the results of its own tools separately; OpenAI's sums include them. Undefined if no counts were reported. */
 export function toUsage(usage: WireUsage): Partial<Usage> | undefined {
   const { promptTokenCount, candidatesTokenCount } = usage

@@ -18,12 +18,13 @@ import {
   toFinishReason,
   toLogprobs,
   toUsage,
+  usageOf,
 } from './reply.ts'
 import type { Candidate, WireUsage } from './wire.ts'
 
 /** Translates the reply to `:generateContent` or `:streamGenerateContent`. */
 export function createTranslator(call: Call): Translator {
-  return Object.assign(new GenerateStream(call.choices), { completion: toCompletion })
+  return Object.assign(new GenerateStream(call.choices), { completion: toCompletion, usage: usageOf })
 }
 
 /** A choice that has not ended. */

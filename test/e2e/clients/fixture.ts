@@ -122,7 +122,7 @@ function isStreamed({ path, ...request }: ReceivedRequest): boolean {
 }
 
 /** Gives this process the identity of a machine on Google Cloud, whose metadata server this is. Returns what ends it. */
-function onGoogleCloud(server: ScriptedUpstream): () => void {
+export function onGoogleCloud(server: ScriptedUpstream): () => void {
   const token = { access_token: 'token-of-the-machine', expires_in: 3600, token_type: 'Bearer' }
   server.on(() => json(token, { headers: { 'metadata-flavor': 'Google' } }))
   return changeEnvironment({

@@ -1,133 +1,18 @@
 import { expect } from 'chai'
-import { DONE, event, FIN, hold, reply, type ScriptedUpstream, type Step, sse } from '../../../core/testing/kit.ts'
-import { type Fixture, named, startFixture } from '../messages/fixture.ts'
-
-/** 2,000 tokens of text, in few events. */
-const PIECES = Array.from({ length: 5 }, (_, index) => `${'word '.repeat(319)}wor${index} `)
-const TEXT = PIECES.join('')
-
-/** A usage in the terms of a protocol. */
-type WriteUsage = (prompt: unknown, completion: unknown) => object
-
-/** How calls of one protocol reach one kind of upstream. */
-interface Way {
-  readonly path: string
-  readonly model: string
-  readonly upstream: 'claude' | 'open' | 'gemini'
-  readonly usage: WriteUsage
-  /** The frames of the stream. `usage`: the final one; undefined: none. `start`: the one that its start has. */
-  stream(usage: object | null | undefined, start: object): readonly string[]
-  whole(usage: object | null | undefined): object
-}
-
-const MESSAGES: Omit<Way, 'path'> = {
-  model: 'claude/claude-x',
-  upstream: 'claude',
-  usage: (input_tokens, output_tokens) => ({ input_tokens, output_tokens }),
-  stream: (usage, start) => [
-    named({
-      type: 'message_start',
-      message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'x', content: [], usage: start },
-    }),
-    named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
-    ...PIECES.map((text) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
-    named({ type: 'content_block_stop', index: 0 }),
-    named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage }),
-    named({ type: 'message_stop' }),
-  ],
-  whole: (usage) => ({
-    id: 'msg_1',
-    type: 'message',
-    role: 'assistant',
-    model: 'x',
-    content: [{ type: 'text', text: TEXT }],
-    stop_reason: 'end_turn',
-    usage,
-  }),
-}
-
-const CHUNK = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }
-const openai: WriteUsage = (prompt_tokens, completion_tokens) => ({ prompt_tokens, completion_tokens })
-
-const CHAT: Omit<Way, 'path'> = {
-  model: 'open/gpt',
-  upstream: 'open',
-  usage: openai,
-  stream: (usage, start) => [
-    event({ ...CHUNK, choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }], usage: start }),
-    ...PIECES.map((content) => event({ ...CHUNK, choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
-    event({ ...CHUNK, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
-    event({ ...CHUNK, choices: [], usage }),
-    DONE,
-  ],
-  whole: (usage) => ({
-    ...CHUNK,
-    object: 'chat.completion',
-    choices: [{ index: 0, message: { role: 'assistant', content: TEXT }, finish_reason: 'stop' }],
-    usage,
-  }),
-}
-
-const GEMINI: Omit<Way, 'path'> = {
-  model: 'gemini/gemini-x',
-  upstream: 'gemini',
-  usage: (promptTokenCount, candidatesTokenCount) => ({ promptTokenCount, candidatesTokenCount }),
-  stream: (usage, start) => [
-    event({ responseId: 'r', candidates: [{ content: { parts: [{ text: '' }] } }], usageMetadata: start }),
-    ...PIECES.map((text) => event({ candidates: [{ content: { parts: [{ text }] } }] })),
-    event({ candidates: [{ finishReason: 'STOP' }], usageMetadata: usage }),
-  ],
-  whole: (usage) => ({ candidates: [{ content: { parts: [{ text: TEXT }] }, finishReason: 'STOP' }], usageMetadata: usage }),
-}
-
-const COMPLETIONS: Way = {
-  ...CHAT,
-  path: '/v1/completions',
-  stream: (usage, start) => [
-    event({ ...CHUNK, choices: [{ index: 0, text: '', finish_reason: null }], usage: start }),
-    ...PIECES.map((text) => event({ ...CHUNK, choices: [{ index: 0, text, finish_reason: null }] })),
-    event({ ...CHUNK, choices: [{ index: 0, text: '', finish_reason: 'stop' }], usage }),
-    DONE,
-  ],
-  whole: (usage) => ({ ...CHUNK, object: 'text_completion', choices: [{ index: 0, text: TEXT, finish_reason: 'stop' }], usage }),
-}
-
-const typed = (data: { readonly type: string; readonly [member: string]: unknown }): string => event(data, data.type)
-
-const RESPONSES: Way = {
-  path: '/v1/responses',
-  model: 'native/gpt',
-  upstream: 'open',
-  usage: (input_tokens, output_tokens) => ({ input_tokens, output_tokens }),
-  stream: (usage, start) => [
-    typed({ type: 'response.created', response: { id: 'resp_1', object: 'response', status: 'in_progress', usage: start } }),
-    ...PIECES.map((delta) =>
-      typed({ type: 'response.output_text.delta', item_id: 'i', output_index: 0, content_index: 0, delta }),
-    ),
-    typed({ type: 'response.output_text.done', item_id: 'i', output_index: 0, content_index: 0, text: TEXT }),
-    typed({ type: 'response.completed', response: { id: 'resp_1', object: 'response', status: 'completed', output: [], usage } }),
-  ],
-  whole: (usage) => ({
-    id: 'resp_1',
-    object: 'response',
-    status: 'completed',
-    output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: TEXT }] }],
-    usage,
-  }),
-}
-
-const TRANSLATED = ['/v1/chat/completions', '/v1/messages', '/v1/responses']
-const WAYS: readonly Way[] = [
-  ...[MESSAGES, CHAT, GEMINI].flatMap((way) => TRANSLATED.map((path) => ({ ...way, path }))),
-  COMPLETIONS,
-  RESPONSES,
-]
-
-const requestOf = ({ path, model }: Way): object => {
-  if (path === '/v1/responses') return { model, input: 'Hi', store: false }
-  if (path === '/v1/completions') return { model, prompt: 'Hi' }
-  return { model, max_tokens: 5000, messages: [{ role: 'user', content: 'Hi' }] }
-}
+import {
+  type Bytes,
+  FIN,
+  hold,
+  json,
+  reply,
+  type Script,
+  type ScriptedUpstream,
+  type Step,
+  scriptedUpstream,
+} from '../../../core/testing/kit.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { onGoogleCloud } from '../clients/fixture.ts'
+import { namespacesAt, PIECES, requestOf, WAYS, type Way, type WriteUsage } from './usage-ways.ts'
 
 /** A final usage that cannot be charged as it is. The prompt of those before is `START`. */
 const IMPOSSIBLE: Readonly<Record<string, (write: WriteUsage) => object | null | undefined>> = {
@@ -138,91 +23,133 @@ const IMPOSSIBLE: Readonly<Record<string, (write: WriteUsage) => object | null |
   'of words': (write) => write('12', '2000'),
   fractions: (write) => write(0.5, 0.5),
   'beyond any model': (write) => write(1e12, 1e12),
-  'of the prompt only': (write) => write(700, undefined),
+  'of the prompt only': (write) => write(700, null),
   'too small for the text': (write) => write(700, 3),
 }
 
 const START = { prompt: 700, completion: 1 }
+const FINAL = { prompt: 712, completion: 1990 }
 
-describe('An upstream that reports its usage', () => {
-  let fixture: Fixture
+/** Tokens of each of `PIECES`. */
+const OF_PIECE = 400
+
+const has = (frame: Bytes, text: string): boolean => Buffer.from(frame).includes(text)
+
+describe(`An upstream that reports its usage, by ${WAYS.length} ways of providers and protocols,`, () => {
+  let upstream: ScriptedUpstream
+  let metadata: ScriptedUpstream
+  let gateway: TestGateway
+  let leaveGoogleCloud: () => void
+
   before(async () => {
-    fixture = await startFixture({
-      namespaces: ({ open }) => ({
-        native: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${open.origin}/v1`, responses: true } },
-      }),
+    upstream = await scriptedUpstream()
+    metadata = await scriptedUpstream()
+    leaveGoogleCloud = onGoogleCloud(metadata)
+    gateway = await startTestGateway({
+      env: { KEY: 'key-of-the-upstream' },
+      routes: { chain: [{ plugin: 'auth' }], namespaces: namespacesAt(upstream.origin) },
     })
   })
-  after(() => fixture?.stop())
+
+  after(async () => {
+    await gateway?.stop()
+    leaveGoogleCloud?.()
+    await upstream?.close()
+    await metadata?.close()
+  })
 
   interface Charged {
     readonly estimated: boolean
-    readonly tokens: { readonly input: number; readonly output: number }
+    readonly tokens?: { readonly input: number; readonly output: number }
   }
 
-  const upstreamOf = ({ upstream }: Way): ScriptedUpstream => fixture[upstream]
+  const streamed = ({ streamType = 'text/event-stream' }: Way, steps: readonly Step[]): Script =>
+    reply(steps, { framing: 'chunked', headers: { 'content-type': streamType } })
 
-  async function chargedFor(way: Way, stream: boolean, script: readonly Step[]): Promise<Charged> {
-    upstreamOf(way).on(() => script)
-    const answer = await fixture.gateway.fetch(way.path, { json: { ...requestOf(way), stream } })
+  async function chargedFor(way: Way, stream: boolean, script: Script): Promise<Charged> {
+    upstream.on(() => script)
+    const answer = await gateway.fetch(way.path, { json: { ...requestOf(way), stream } })
     // A stream that breaks is an error for the client too.
     await answer.text().catch(() => '')
     return charged(answer)
   }
 
   const charged = async (answer: Response): Promise<Charged> =>
-    (await fixture.gateway.logged(({ id }) => id === answer.headers.get('x-request-id'))) as unknown as Charged
+    (await gateway.logged(({ id }) => id === answer.headers.get('x-request-id'))) as unknown as Charged
 
   for (const way of WAYS) {
-    const started = (): object => way.usage(START.prompt, START.completion)
+    const started = way.usage(START.prompt, START.completion)
+    const final = way.usage(FINAL.prompt, FINAL.completion)
+    const frames = way.stream(final, started)
+    const scriptOf = (usage: object | null | undefined, stream: boolean): Script =>
+      stream ? streamed(way, way.stream(usage, started)) : json(way.whole(usage))
+    const written = (sent: readonly Bytes[]): number =>
+      PIECES.filter((piece) => sent.some((frame) => has(frame, `"${piece}"`))).length * OF_PIECE
+
+    /** What is charged for a stream that ended too early. */
+    function expectCharge({ estimated, tokens }: Charged, sent: readonly Bytes[]): void {
+      const title = `of ${sent.length} events`
+      const isFinal = sent.some((frame) => has(frame, String(FINAL.completion)))
+      const isStarted = way.hasStart && sent.length > 0
+      if (tokens === undefined) expect([written(sent), isFinal, isStarted ?? false], title).to.deep.equal([0, false, false])
+      else {
+        expect(tokens.output, title).to.be.within(isFinal ? FINAL.completion : written(sent), 2100)
+        if (isFinal) expect(tokens.input, title).to.equal(FINAL.prompt)
+        else expect(estimated, title).to.equal(true)
+        if (isStarted && !isFinal) expect(tokens.input, title).to.equal(START.prompt)
+      }
+    }
 
     describe(`${way.path} to ${way.model}`, () => {
       it('is charged by it, exactly', async () => {
-        const usage = way.usage(712, 1990)
         for (const stream of [true, false]) {
-          const script = stream ? sse(way.stream(usage, started())) : reply([JSON.stringify(way.whole(usage))])
-          const { estimated, tokens } = await chargedFor(way, stream, script)
+          const { estimated, tokens } = await chargedFor(way, stream, scriptOf(final, stream))
           expect({ stream, estimated }).to.deep.equal({ stream, estimated: false })
-          expect(tokens).to.include({ input: 712, output: 1990 })
+          expect(tokens).to.include({ input: FINAL.prompt, output: FINAL.completion })
         }
       })
 
-      for (const [name, usageOf] of Object.entries(IMPOSSIBLE)) {
-        it(`that is ${name} is charged by estimate`, async () => {
+      it('that is impossible is charged by estimate', async () => {
+        for (const [name, usageOf] of Object.entries(IMPOSSIBLE)) {
           for (const stream of [true, false]) {
-            const usage = usageOf(way.usage)
-            const script = stream ? sse(way.stream(usage, started())) : reply([JSON.stringify(way.whole(usage))])
-            const { estimated, tokens } = await chargedFor(way, stream, script)
-            expect({ stream, estimated }).to.deep.equal({ stream, estimated: true })
-            expect(tokens.output, `output, stream ${stream}`).to.be.within(2000, 3000)
-            expect(tokens.input, `input, stream ${stream}`).to.be.within(1, 1000)
+            const title = `${name}, stream ${stream}`
+            const { estimated, tokens } = await chargedFor(way, stream, scriptOf(usageOf(way.usage), stream))
+            expect(estimated, title).to.equal(true)
+            expect(tokens?.output, title).to.be.within(2000, 3000)
+            expect(tokens?.input, title).to.be.within(1, 1000)
           }
-        })
-      }
+        }
+      })
 
       it('and breaks its stream is charged what it reported and wrote until then', async () => {
-        const frames = way.stream(way.usage(712, 1990), started())
         for (const [count] of frames.slice(0, -1).entries()) {
           const sent = frames.slice(0, count)
-          const written = PIECES.filter((piece) => sent.some((frame) => frame.includes(`"${piece}"`))).length
-          const { estimated, tokens } = await chargedFor(way, true, sse([...sent, FIN]))
-          if (tokens === undefined) expect(written, `a charge for ${count} events`).to.equal(0)
-          else {
-            expect(tokens.output, `output of ${count} events`).to.be.at.least(written * 400)
-            expect(tokens.output).to.be.at.most(2100)
-            if (sent.some((frame) => frame.includes('712'))) expect(tokens.output).to.be.at.least(1990)
-            else expect(estimated).to.equal(true)
+          expectCharge(await chargedFor(way, true, streamed(way, [...sent, FIN])), sent)
+        }
+      })
+
+      it('and ends its stream with an error is charged what it reported and wrote until then', async () => {
+        for (const end of [way.failure(), way.failure(final)]) {
+          for (const [count] of frames.slice(0, -1).entries()) {
+            const sent = [...frames.slice(0, count), end]
+            const isSecond = count > 0 || has(end, String(FINAL.completion))
+            if (isSecond) expectCharge(await chargedFor(way, true, streamed(way, sent)), sent)
           }
         }
       })
 
+      if (way.wholeFailure !== undefined)
+        it('and answers with an error is charged what it reported', async () => {
+          const { estimated, tokens } = await chargedFor(way, false, json(way.wholeFailure!(final)))
+          expect(estimated).to.equal(false)
+          expect(tokens).to.include({ input: FINAL.prompt, output: FINAL.completion })
+        })
+
       it('and is left by its client is charged what it reported and wrote until then', async () => {
-        const frames = way.stream(way.usage(712, 1990), started())
-        const at = frames.findIndex((frame) => frame.includes(`"${PIECES[0]!}"`)) + PIECES.length
-        upstreamOf(way).on(() => sse([...frames.slice(0, at), hold()]))
+        const sent = frames.slice(0, frames.findIndex((frame) => has(frame, PIECES.at(-1)!)) + 1)
+        upstream.on(() => streamed(way, [...sent, hold()]))
         const leaving = new AbortController()
-        const json = { ...requestOf(way), stream: true }
-        const answer = await fixture.gateway.fetch(way.path, { json, signal: leaving.signal })
+        const answer = await gateway.fetch(way.path, { json: { ...requestOf(way), stream: true }, signal: leaving.signal })
         let text = ''
         const decoder = new TextDecoder()
         try {
@@ -231,10 +158,7 @@ describe('An upstream that reports its usage', () => {
             if (text.includes('wor4')) leaving.abort()
           }
         } catch {}
-        const { estimated, tokens } = await charged(answer)
-        expect(estimated).to.equal(true)
-        expect(tokens.output).to.be.within(2000, 2100)
-        if (way.path !== '/v1/responses' || way.model !== 'native/gpt') expect(tokens.input).to.equal(START.prompt)
+        expectCharge(await charged(answer), sent)
       })
     })
   }
