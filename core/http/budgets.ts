@@ -22,6 +22,7 @@ import {
   type MoneyBudget,
   type Outcome,
   type Principal,
+  type Served,
   takesCap,
   UNCAPPED_ANSWER,
 } from '../sdk/api.ts'
@@ -42,11 +43,16 @@ export interface BudgetedCall {
 export interface BudgetCharge {
   /** The most tokens of an answer that a candidate may write, if neither the call nor its route says how many. */
   capFor(candidate: Candidate): number
+  /** The tokens of a prompt for a target, as they were reserved: with its media, and what the upstream adds; undefined for other targets. */
+  promptFor(target: Target): number | undefined
   /** Replaces the charge by what the call has cost. */
   settle(outcome: Partial<Pick<Outcome, 'usage' | 'cost' | 'usageEstimated'>>): void
   /** The charge stays: what the call will have cost is not known. */
   keep(): void
 }
+
+/** What names a target. */
+type Target = Pick<Served, 'namespace' | 'model'>
 
 type Charged = BudgetCharge | undefined
 
@@ -105,8 +111,7 @@ export class Budgets {
     if (typeof end !== 'function')
       return refusal(bill.request, end.counter, { left: leftOf(end.counter), share: end.share, amount })
     const resultOf = (taken: Taken | Refusal): Result => {
-      if (!('refused' in taken))
-        return chargeOf(taken, { charges, capFor: (candidate) => bill.capFor(candidate, cap), isSpeech: bill.isSpeech, end })
+      if (!('refused' in taken)) return chargeOf(taken, { charges, bill, cap, end })
       end()
       const counter = taken.refused.counter as BudgetCounter
       return refusal(bill.request, counter, { left: leftOf(counter), amount })
@@ -172,6 +177,11 @@ class Bill {
   /** What a candidate may write if the cap of the call is this. */
   capFor(candidate: Candidate, cap: number): number {
     return capOfItem(this.#items.find((item) => item.candidate === candidate)!, cap)
+  }
+
+  promptFor({ namespace, model }: Target): number | undefined {
+    const isAsked = ({ candidate: { target } }: Item) => target.served.namespace === namespace && target.served.model === model
+    return this.#items.find(isAsked)?.input
   }
 
   /** The most tokens of a text that cost at most so many nano-dollars at each candidate. */
@@ -258,22 +268,24 @@ export class PriceUnknown extends GatewayError {
 /** Enough to ask whether there is a price. */
 const LEAST = { input: 1, output: 1, silent: true }
 
-interface ChargeParts extends Pick<BudgetCharge, 'capFor'> {
+interface ChargeParts {
   readonly charges: readonly Charge[]
-  /** Whether the answer is sound. */
-  readonly isSpeech: boolean
+  readonly bill: Bill
+  /** Of the call's answer, if it has none of its own. */
+  readonly cap: number
   /** Gives back what the call holds of the share of its key. */
   end(): void
 }
 
-function chargeOf(taken: Taken, { charges, capFor, isSpeech, end }: ChargeParts): BudgetCharge {
+function chargeOf(taken: Taken, { charges, bill, cap, end }: ChargeParts): BudgetCharge {
   return {
-    capFor,
+    capFor: (candidate) => bill.capFor(candidate, cap),
+    promptFor: (target) => bill.promptFor(target),
     keep: end,
     settle({ usage, cost, usageEstimated }) {
       end()
       // The cost of usage that has no price after all is unknown, and so is that of speech without a report: the charge stays.
-      if (usage !== undefined && (cost === undefined || (usageEstimated && isSpeech))) return
+      if (usage !== undefined && (cost === undefined || (usageEstimated && bill.isSpeech))) return
       for (const index of charges.keys()) taken.correct(index, cost?.nanoUsd ?? 0)
     },
   }

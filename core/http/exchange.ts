@@ -8,7 +8,7 @@ import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
 import { sumOfCosts } from '../prices/price.ts'
 import type { PriceList } from '../prices/price-list.ts'
 import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
-import { sumOfUsage } from '../protocol/usage.ts'
+import { sumOfUsage, usageOf } from '../protocol/usage.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { Dispatch, DispatchListener } from '../routing/dispatch.ts'
@@ -324,8 +324,19 @@ export class Exchange implements DispatchListener, Linked {
 
   /** The charge of the call so far, with that of an attempt. */
   #chargedWith(record: AttemptRecord, tokens: ChargedTokens, call: Call): AttemptCharge {
-    const charge = { ...tokens, cost: this.#costOf(record, tokens.usage, call) }
+    const usage = this.#usageOf(record, tokens)
+    const charge = { ...tokens, usage, cost: this.#costOf(record, usage, call) }
     return this.charge === undefined ? charge : sumOfCharges(this.charge, charge)
+  }
+
+  /**
+   * Of an answer that broke off or was left, the upstream has read the whole prompt, and says nothing of it: a budget pays for the media in
+   * it as reserved. Upstreams that report no usage in a complete answer are estimated as ever.
+   */
+  #usageOf(record: AttemptRecord, { usage, isPromptEstimated }: ChargedTokens): Usage {
+    if (!isPromptEstimated || record.result === 'ok') return usage
+    const prompt = this.budgetCharge?.promptFor(record) ?? 0
+    return prompt <= usage.prompt_tokens ? usage : { ...usage, ...usageOf(prompt, usage.completion_tokens) }
   }
 
   #costOf(served: Served, usage: Usage, call: Call): Cost | undefined {

@@ -1,6 +1,23 @@
 import type { PicturePrice } from '../../../core/prices/price.ts'
 import { isRecord } from '../../../core/sdk/json.ts'
-import { json, type ReceivedRequest, reply, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
+import {
+  DONE,
+  event,
+  FIN,
+  hold,
+  json,
+  type ReceivedRequest,
+  reply,
+  type Script,
+  type ScriptedUpstream,
+  type Step,
+  scriptedUpstream,
+  sse,
+} from '../../../core/testing/kit.ts'
+
+/** How a reply ends: whole, streamed to its end, broken off, by an error event, or left by the client after some text. */
+export const ENDS = ['whole', 'streamed', 'cut', 'error', 'aborted'] as const
+export type End = (typeof ENDS)[number]
 
 /** A request of an attacker, by which a call may cost far more than it seems to. */
 export interface Attack {
@@ -8,11 +25,16 @@ export interface Attack {
   /** The members that cost. */
   readonly title: string
   readonly body: Readonly<Record<string, unknown>>
+  /** Whether the members are parts of a form. */
+  readonly isForm: boolean
 }
 
 /** The members of an endpoint: the least that it requires, and what may be added, each beside each. */
 interface Surface {
   readonly path: string
+  readonly isForm?: true
+  /** Whether answers are texts, and may be streamed. */
+  readonly streams?: true
   readonly model: string
   readonly least: Readonly<Record<string, unknown>>
   readonly costly: readonly Readonly<Record<string, unknown>>[]
@@ -23,9 +45,13 @@ const TIERS = [{ service_tier: 'priority' }, { service_tier: 'flex' }]
 
 const chatWith = (...parts: object[]) => ({ messages: [{ role: 'user', content: parts }] })
 
+const DRAWN = new File(['a picture'], 'cat.png', { type: 'image/png' })
+const SPOKEN = new File(['a recording'], 'said.mp3', { type: 'audio/mpeg' })
+
 const SURFACES: readonly Surface[] = [
   {
     path: '/v1/chat/completions',
+    streams: true,
     model: 'up/text',
     least: { messages: [{ role: 'user', content: 'Hi.' }] },
     costly: [
@@ -44,6 +70,7 @@ const SURFACES: readonly Surface[] = [
   },
   {
     path: '/v1/messages',
+    streams: true,
     model: 'claude/text',
     least: { max_tokens: 1000, messages: [{ role: 'user', content: 'Hi.' }] },
     costly: [
@@ -59,6 +86,7 @@ const SURFACES: readonly Surface[] = [
   },
   {
     path: '/v1/responses',
+    streams: true,
     model: 'up/text',
     least: { input: 'Hi.' },
     costly: [
@@ -72,6 +100,7 @@ const SURFACES: readonly Surface[] = [
   },
   {
     path: '/v1/completions',
+    streams: true,
     model: 'up/text',
     least: { prompt: 'Once' },
     costly: [
@@ -88,6 +117,20 @@ const SURFACES: readonly Surface[] = [
     model: 'up/picture',
     least: { prompt: 'A cat.' },
     costly: [{ n: 10 }, { size: '1024x1792' }, { size: 'unheard of' }, { quality: 'hd' }, { quality: 'low' }, ...TIERS],
+  },
+  {
+    path: '/v1/images/edits',
+    isForm: true,
+    model: 'up/picture',
+    least: { prompt: 'A cat.', image: DRAWN },
+    costly: [{ n: 10 }, { size: '1024x1792' }, { quality: 'hd' }, { image: [DRAWN, DRAWN, DRAWN] }, { mask: DRAWN }],
+  },
+  {
+    path: '/v1/audio/transcriptions',
+    isForm: true,
+    model: 'up/transcript',
+    least: { file: SPOKEN },
+    costly: [{ prompt: 'A name. '.repeat(500) }, { response_format: 'verbose_json' }, { language: 'en' }],
   },
   {
     path: '/v1/embeddings',
@@ -109,15 +152,24 @@ const SURFACES: readonly Surface[] = [
   },
 ]
 
-/** All calls with at most two costly members. */
-export const ATTACKS: readonly Attack[] = SURFACES.flatMap(({ path, model, least, costly }) => {
-  const pairs = costly.flatMap((first, at) => [first, ...costly.slice(at + 1).map((second) => ({ ...first, ...second }))])
-  return [{}, ...pairs].map((members: Readonly<Record<string, unknown>>) => ({
-    path,
-    title: JSON.stringify(members).slice(0, 100),
-    body: { model, ...least, ...members },
-  }))
+const attackOf = ({ path, model, least, isForm }: Surface, members: object): Attack => ({
+  path,
+  title: JSON.stringify(members).slice(0, 100),
+  body: { model, ...least, ...members },
+  isForm: isForm === true,
 })
+
+/** All calls with at most two costly members. */
+export const ATTACKS: readonly Attack[] = SURFACES.flatMap((surface) => {
+  const { costly } = surface
+  const pairs = costly.flatMap((first, at) => [first, ...costly.slice(at + 1).map((second) => ({ ...first, ...second }))])
+  return [{}, ...pairs].map((members) => attackOf(surface, members))
+})
+
+/** All streams with at most one costly member. */
+export const STREAMED: readonly Attack[] = SURFACES.filter(({ streams }) => streams).flatMap((surface) =>
+  [{}, ...surface.costly].map((members) => attackOf(surface, { ...members, stream: true })),
+)
 
 /** US dollars: per million tokens, for a picture by size and quality, for a search. */
 const [INPUT, OUTPUT, AUDIO, PICTURES, SEARCH] = [
@@ -140,6 +192,7 @@ export const PRICES = {
   'up/text': { input: INPUT, output: OUTPUT, outputAudio: AUDIO, variants: { service_tier: FACTORS.service_tier } },
   'claude/text': { input: INPUT, output: OUTPUT, variants: { speed: FACTORS.speed, inference_geo: FACTORS.inference_geo } },
   'up/picture': { input: INPUT, output: 0, pictures: PICTURES },
+  'up/transcript': { input: 0.1, inputAudio: 0.2, output: 1 },
   'up/vector': { input: INPUT, output: 0, variants: { service_tier: FACTORS.service_tier } },
   'up/speech': { input: INPUT, output: OUTPUT, outputAudio: AUDIO },
   'up/rank': { input: INPUT, output: 0, search: SEARCH },
@@ -150,6 +203,8 @@ export interface DearUpstream {
   readonly upstream: ScriptedUpstream
   /** US dollars that it has billed. */
   readonly billed: () => number
+  /** How its streams end from now on. */
+  endWith(end: End): void
   close(): Promise<void>
 }
 
@@ -160,44 +215,146 @@ const [PICTURE_TOKENS, FILE_TOKENS, UNCAPPED_TOKENS] = [4784, 150_000, 100_000]
 export async function dearUpstream({ honoursCaps }: { readonly honoursCaps: boolean }): Promise<DearUpstream> {
   const upstream = await scriptedUpstream()
   let billed = 0
-  upstream.on((request) => {
-    const { usd, reply: body } = worstOf(request, honoursCaps)
-    billed += usd
+  let end: End = 'whole'
+  upstream.on(async (request) => {
+    const asked = await bodyOf(request)
+    const { usd, input, begun, reply: body } = worstOf(request.path, asked, honoursCaps)
+    const isWhole = end === 'whole' || end === 'streamed'
+    // Of an answer that is not finished, the vendor bills the prompt and what it has written.
+    billed += isWhole ? usd : begun
+    if (asked.stream === true) return streamOf(request.path, { input, reply: body, end })
     return body === SOUND ? reply([SOUND], { headers: { 'content-type': 'audio/mpeg' } }) : json(body)
   })
-  return { upstream, billed: () => billed, close: () => upstream.close() }
+  return {
+    upstream,
+    billed: () => billed,
+    endWith(next) {
+      end = next
+    },
+    close: () => upstream.close(),
+  }
 }
 
 type Body = Readonly<Record<string, unknown>>
 
+/** The members of a request. Of a form, those of one name are a list. */
+async function bodyOf({ headers, body }: ReceivedRequest): Promise<Body> {
+  const type = headers['content-type']!
+  if (!type.startsWith('multipart/')) return JSON.parse(body.toString()) as Body
+  const form = await new Response(body, { headers: { 'content-type': type } }).formData()
+  return Object.fromEntries(
+    [...new Set(form.keys())].map((name) => {
+      const [first, ...others] = form.getAll(name).map((value) => (/^\d+$/.test(String(value)) ? Number(value) : value))
+      return [name.replace('[]', ''), others.length === 0 ? first : [first, ...others]]
+    }),
+  )
+}
+
+/** What a stream says before it ends too early. */
+export const SAID = 'word '.repeat(200)
+const SAID_TOKENS = 250
+
+/** The events of a stream with this end. `reply`: what it would have replied as a whole, with its usage. */
+function streamOf(path: string, { input, reply: whole, end }: { input: number; reply: object; end: End }): Script {
+  const { begin, last, error } = eventsOf(path, input, whole)
+  const ending: Record<End, readonly Step[]> = { whole: last, streamed: last, cut: [FIN], error: [error], aborted: [hold()] }
+  return sse([...begin, ...ending[end]])
+}
+
+const named = (data: { readonly type: string; readonly [member: string]: unknown }): string => event(data, data.type)
+
+function eventsOf(path: string, input: number, whole: object): { begin: string[]; last: string[]; error: string } {
+  const { usage } = whole as { usage: object }
+  const message = 'The server is overloaded.'
+  if (path.endsWith('/messages')) {
+    const started = { ...whole, usage: { input_tokens: input, output_tokens: 1 } }
+    return {
+      begin: [
+        named({ type: 'message_start', message: started }),
+        named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+        named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: SAID } }),
+      ],
+      last: [
+        named({ type: 'content_block_stop', index: 0 }),
+        named({ type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage }),
+        named({ type: 'message_stop' }),
+      ],
+      error: named({ type: 'error', error: { type: 'overloaded_error', message } }),
+    }
+  }
+  if (path.endsWith('/responses')) {
+    return {
+      begin: [
+        named({ type: 'response.created', response: { ...whole, status: 'in_progress', usage: null } }),
+        named({ type: 'response.output_text.delta', item_id: 'i', output_index: 0, content_index: 0, delta: SAID }),
+      ],
+      last: [named({ type: 'response.completed', response: whole })],
+      error: named({ type: 'error', code: 'server_error', message }),
+    }
+  }
+  const chunk = { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'text' }
+  const sayAs = (text: string): object => (path.includes('chat') ? { delta: { content: text } } : { text })
+  const choice = (said: string, finish_reason: string | null) => ({
+    ...chunk,
+    choices: [{ index: 0, ...sayAs(said), finish_reason }],
+  })
+  return {
+    begin: [event(choice(SAID, null))],
+    last: [event(choice('', 'length')), event({ ...chunk, choices: [], usage }), DONE],
+    error: event({ error: { message, code: 503 } }),
+  }
+}
+
 /** A recording: its reply reports no usage. */
 const SOUND = Buffer.from('sound')
 
-function worstOf(request: ReceivedRequest & { json(): unknown }, honoursCaps: boolean): { usd: number; reply: object } {
-  const body = request.json() as Body
-  const count = (name: string): number => (typeof body[name] === 'number' ? (body[name] as number) : 1)
-  const factor = Object.entries(FACTORS).reduce((product, [name, values]) => {
+/** What a vendor bills for a call. */
+interface Worst {
+  readonly usd: number
+  /** Tokens of the prompt. */
+  readonly input: number
+  /** US dollars for the prompt and what the begin of a stream says. */
+  readonly begun: number
+  readonly reply: object
+}
+
+function worstOf(path: string, body: Body, honoursCaps: boolean): Worst {
+  const input = promptTokens(body)
+  const { usd, reply: said } = billOf(path, body, honoursCaps)
+  return { usd, input, begun: ((input * INPUT + SAID_TOKENS * OUTPUT) / 1e6) * factorOf(body), reply: said }
+}
+
+const factorOf = (body: Body): number =>
+  Object.entries(FACTORS).reduce((product, [name, values]) => {
     const factors: Readonly<Record<string, number>> = values
     return product * (factors[String(body[name])] ?? 1)
   }, 1)
+
+function billOf(path: string, body: Body, honoursCaps: boolean): Pick<Worst, 'usd' | 'reply'> {
+  const count = (name: string): number => (typeof body[name] === 'number' ? (body[name] as number) : 1)
+  const factor = factorOf(body)
   const caps = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'].map((name) => body[name])
-  const cap = request.path.includes('chat') ? (caps[2] ?? caps[0]) : (caps[1] ?? caps[2])
+  const cap = path.includes('chat') ? (caps[2] ?? caps[0]) : (caps[1] ?? caps[2])
   const output = honoursCaps && typeof cap === 'number' ? cap : UNCAPPED_TOKENS
   const input = promptTokens(body)
   const usdOf = (answer: number, rate: number = OUTPUT) => ((input * INPUT + answer * rate) / 1e6) * factor
 
-  if (request.path.endsWith('/messages')) {
+  if (path.endsWith('/messages')) {
     const usage = { input_tokens: input, output_tokens: output }
     return {
       usd: usdOf(output),
       reply: { id: 'msg_1', type: 'message', role: 'assistant', model: 'text', content: [], stop_reason: 'max_tokens', usage },
     }
   }
-  if (request.path.endsWith('/responses')) {
+  if (path.endsWith('/responses')) {
     const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output }
     return { usd: usdOf(output), reply: { id: 'resp_1', object: 'response', status: 'completed', output: [], usage } }
   }
-  if (request.path.endsWith('/images/generations')) {
+  if (path.endsWith('/audio/transcriptions')) {
+    const usage = { ...mediaUsage(input, 2000), input_token_details: { audio_tokens: input } }
+    return { usd: (input * 0.2 + 2000) / 1e6, reply: { text: 'so', usage } }
+  }
+  if (path.includes('/images/')) {
     const fits = PICTURES.find((price: PicturePrice) =>
       (['size', 'quality'] as const).every((name) => price[name] === undefined || price[name] === body[name]),
     )!
@@ -207,14 +364,14 @@ function worstOf(request: ReceivedRequest & { json(): unknown }, honoursCaps: bo
       reply: { created: 1, data: [{ url: PICTURE }], usage: mediaUsage(input, 0) },
     }
   }
-  if (request.path.endsWith('/embeddings')) {
+  if (path.endsWith('/embeddings')) {
     const usage = { prompt_tokens: input, total_tokens: input }
     return {
       usd: usdOf(0),
       reply: { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [0] }], model: 'vector', usage },
     }
   }
-  if (request.path.endsWith('/rerank')) {
+  if (path.endsWith('/rerank')) {
     const documents = (body.documents as readonly string[]).length
     const searches = Math.ceil(documents / 100)
     const tokens = documents * Math.ceil(String(body.query).length / 4) + input
@@ -223,7 +380,7 @@ function worstOf(request: ReceivedRequest & { json(): unknown }, honoursCaps: bo
       reply: { results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: tokens } },
     }
   }
-  if (request.path.endsWith('/speech')) return { usd: usdOf(String(body.input).length * 4, AUDIO), reply: SOUND }
+  if (path.endsWith('/speech')) return { usd: usdOf(String(body.input).length * 4, AUDIO), reply: SOUND }
   const prompts = Array.isArray(body.prompt) ? body.prompt.length : 1
   const rejected = body.prediction === undefined ? 0 : Math.ceil(JSON.stringify(body.prediction).length / 4)
   const written = output * Math.max(count('n'), count('best_of')) * prompts + rejected
@@ -235,7 +392,7 @@ function worstOf(request: ReceivedRequest & { json(): unknown }, honoursCaps: bo
     ...(isSound && { completion_tokens_details: { audio_tokens: written } }),
   }
   const choice = { index: 0, finish_reason: 'length', message: { role: 'assistant', content: 'so' }, text: 'so' }
-  const object = request.path.includes('chat') ? 'chat.completion' : 'text_completion'
+  const object = path.includes('chat') ? 'chat.completion' : 'text_completion'
   return {
     usd: usdOf(written, isSound ? AUDIO : OUTPUT),
     reply: { id: 'x', object, created: 1, model: 'text', choices: [choice], usage },
@@ -255,8 +412,9 @@ function promptTokens(body: Body): number {
   const types = parts
     .flatMap((part) => (isRecord(part) && Array.isArray(part.content) ? part.content : []))
     .map(({ type }) => String(type))
-  const pictures = types.filter((type) => type.includes('image')).length
-  const files = types.filter((type) => type.includes('file') || type === 'document').length
+  const drawn = [body.image, body.mask].flat().filter((part) => part instanceof File).length
+  const pictures = types.filter((type) => type.includes('image')).length + drawn
+  const files = types.filter((type) => type.includes('file') || type === 'document').length + (body.file === undefined ? 0 : 1)
   const { messages, input, prompt, system, instructions } = body
   const text = JSON.stringify([messages, input, prompt, system, instructions].filter((each) => each !== undefined))
   return Math.floor(text.length / 4) + pictures * PICTURE_TOKENS + files * FILE_TOKENS

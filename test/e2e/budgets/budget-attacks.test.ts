@@ -2,12 +2,28 @@ import { expect } from 'chai'
 import { editAccount } from '../../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../../core/accounts/audit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { ATTACKS, type Attack, type DearUpstream, dearUpstream, PRICES } from './attacks.ts'
+import { ATTACKS, type Attack, type DearUpstream, dearUpstream, ENDS, PRICES, SAID, STREAMED } from './attacks.ts'
 
 /** US dollars per day, as much as the dearest of the calls and as little as a few of the cheapest. */
 const BUDGETS = [0.2, 4]
 /** Calls at once. */
 const AT_ONCE = 5
+
+/** Those of streams, of which the larger one pays for a book in the prompt. */
+const STREAM_BUDGETS = [0.2, 6]
+/** Of two calls at once. */
+const ROUNDS = 2
+/** US dollars: of the sums here. */
+const ROUNDING = 1e-9
+
+function formOf(body: Attack['body']): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(body)) {
+    const values = Array.isArray(value) ? value : [value]
+    for (const each of values) form.append(values.length > 1 ? `${name}[]` : name, each instanceof File ? each : String(each))
+  }
+  return form
+}
 
 describe('a budget under attack', () => {
   let dear: DearUpstream
@@ -39,18 +55,38 @@ describe('a budget under attack', () => {
     await dear?.close()
   })
 
+  const keyOf = (budget: number): Promise<string> => gateway.key({ budgets: [`${budget.toFixed(2)} USD/day`] })
+
+  const send = ({ path, body, isForm }: Attack, key: string, signal?: AbortSignal): Promise<Response> =>
+    gateway.fetch(path, { key, ...(isForm ? { method: 'POST', body: formOf(body) } : { json: body }), ...(signal && { signal }) })
+
   /** Calls at once with a key of its own; resolves to what the vendor billed for them. */
-  async function attack({ path, body }: Attack, budget: number): Promise<number> {
-    const key = await gateway.key({ budgets: [`${budget.toFixed(2)} USD/day`] })
+  async function attack(each: Attack, budget: number): Promise<number> {
+    const key = await keyOf(budget)
     const before = dear.billed()
     const calls = Array.from({ length: AT_ONCE }, async () => {
-      const reply = await gateway.fetch(path, { key, json: body })
+      const reply = await send(each, key)
       await reply.arrayBuffer()
       return reply.status
     })
-    for (const status of await Promise.all(calls))
-      expect(status, `${path} ${JSON.stringify(body).slice(0, 200)}`).to.be.below(500)
+    for (const status of await Promise.all(calls)) expect(status, `${each.path} ${each.title}`).to.be.below(500)
     return dear.billed() - before
+  }
+
+  /** A stream that the client reads to its end, or leaves after some text; resolves to its cost, if it was served. */
+  async function readStream(each: Attack, key: string, isLeft: boolean): Promise<number | undefined> {
+    const leaving = new AbortController()
+    const reply = await send(each, key, leaving.signal)
+    let text = ''
+    const decoder = new TextDecoder()
+    try {
+      for await (const bytes of reply.body!) {
+        text += decoder.decode(bytes, { stream: true })
+        if (isLeft && text.includes(SAID)) leaving.abort()
+      }
+    } catch {}
+    const { costUsd } = await gateway.logged(({ id }) => id === reply.headers.get('x-request-id'))
+    return costUsd as number | undefined
   }
 
   it(`is never exceeded where the upstream honours caps: ${ATTACKS.length} bodies × ${BUDGETS.length} budgets × ${AT_ONCE} calls at once`, async () => {
@@ -65,6 +101,34 @@ describe('a budget under attack', () => {
     }
     // It holds although most calls are served.
     expect(served).to.be.above(ATTACKS.length / 2)
+  }).timeout(120_000)
+
+  const ends = ENDS.filter((end) => end !== 'whole')
+  it(`is never exceeded however streams end: ${STREAMED.length} bodies × ${ends.length} ends × ${STREAM_BUDGETS.length} budgets, and each is charged what it costs`, async () => {
+    await start({ honoursCaps: true })
+    let served = 0
+    for (const each of STREAMED) {
+      for (const end of ends) {
+        dear.endWith(end)
+        for (const budget of STREAM_BUDGETS) {
+          const key = await keyOf(budget)
+          const before = dear.billed()
+          let charged = 0
+          for (let round = 0; round < ROUNDS; round++) {
+            const costs = await Promise.all([1, 2].map(() => readStream(each, key, end === 'aborted')))
+            const known = costs.filter((cost) => cost !== undefined)
+            if (known.length === 0) break
+            charged += known.reduce((sum, cost) => sum + cost, 0)
+            served++
+          }
+          const billed = dear.billed() - before
+          const title = `${each.path} ${each.title} ${end} of ${budget} USD`
+          expect(billed, title).to.be.at.most(budget)
+          expect(charged, title).to.be.at.least(billed - ROUNDING)
+        }
+      }
+    }
+    expect(served).to.be.above(STREAMED.length)
   }).timeout(120_000)
 
   it('is exceeded by one call at most where the upstream ignores caps, of calls one after the other', async () => {
