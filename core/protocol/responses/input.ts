@@ -5,8 +5,8 @@ import { plainest } from '../fit-chat.ts'
 import type { Notes } from '../notes.ts'
 import { readState } from '../state.ts'
 import { toToolResult } from '../tool-result.ts'
+import { chatNameOf, KINDS, type ToolType, typeOfCall, typeOfOutput } from './client-tools.ts'
 import { toParts } from './content.ts'
-import { chatNameOf, toCustomArguments } from './tools.ts'
 import type { Members } from './wire.ts'
 
 /** The instructions and the input of a request as messages of a chat completion. */
@@ -45,20 +45,11 @@ class Conversation {
       case 'reasoning':
         this.#reasoning(members)
         break
-      case 'function_call':
-        this.#begin().call(toCall(members, textOf(members.arguments) || '{}'))
-        break
-      case 'custom_tool_call':
-        this.#begin().call(toCall(members, toCustomArguments(members.input)))
-        break
-      case 'function_call_output':
-      case 'custom_tool_call_output':
-        this.#output(members, path)
+      case 'additional_tools':
+        // They are among the tools of the request.
         break
       default:
-        this.#notes.refuse(path, whyNot(members))
-        // Links see it there.
-        this.add({ role: 'user', content: [members as unknown as ContentPart] })
+        this.#tool(members, path)
     }
   }
 
@@ -86,9 +77,24 @@ class Conversation {
     this.#begin().recall(state, parts.map((part) => (isRecord(part) ? textOf(part.text) : '')).join(''))
   }
 
-  #output({ call_id: id, output }: Members, path: string): void {
+  /** An item of a tool, or one that is not known. */
+  #tool(item: Members, path: string): void {
+    const called = typeOfCall(item.type)
+    const answered = typeOfOutput(item.type)
+    if (called !== undefined) this.#begin().call(toCall(item, called))
+    else if (answered !== undefined) this.#output(item, answered, path)
+    else if (isLeftOut(item)) this.#notes.drop(`input.${textOf(item.type) || 'item_reference'}`)
+    else {
+      this.#notes.refuse(path, whyNot(item))
+      // Links see it there.
+      this.add({ role: 'user', content: [item as unknown as ContentPart] })
+    }
+  }
+
+  #output(item: Members, type: ToolType, path: string): void {
+    const id = idOf(item)
     if (typeof id !== 'string') this.#notes.refuse(`${path}.call_id`, 'Name the call that the output belongs to.')
-    const { texts, files } = toToolResult(textOf(id), toParts(output, `${path}.output`, this.#notes))
+    const { texts, files } = toToolResult(textOf(id), toParts(KINDS[type].toContent(item), `${path}.output`, this.#notes))
     this.add({ role: 'tool', tool_call_id: textOf(id), content: plainest(texts) })
     this.#files.push(...files)
   }
@@ -112,11 +118,36 @@ class Conversation {
   }
 }
 
-const toCall = (item: Members, text: string): FunctionToolCall => ({
-  id: textOf(item.call_id),
+const toCall = (item: Members, type: ToolType): FunctionToolCall => ({
+  id: textOf(idOf(item)),
   type: 'function',
-  function: { name: chatNameOf(item), arguments: text },
+  function: { name: chatNameOf(type, item), arguments: KINDS[type].toArguments(item) },
 })
+
+/** Outputs of `local_shell` name their call by its `id` (openai-node 7.55, `LocalShellCallOutput`). */
+const idOf = ({ call_id: call, id }: Members): unknown => call ?? id
+
+/**
+ * What only OpenAI can read, and what its tools did before the answer that follows: a conversation goes on without them. `compaction`: the
+ * messages of the user stand beside it.
+ */
+const LEFT_OUT: ReadonlySet<unknown> = new Set([
+  'code_interpreter_call',
+  'compaction',
+  'file_search_call',
+  'image_generation_call',
+  'mcp_approval_request',
+  'mcp_approval_response',
+  'mcp_call',
+  'mcp_list_tools',
+  'program',
+  'program_output',
+  'web_search_call',
+])
+
+/** A reference to reasoning is one by its id (openai-node 7.55: `rs_…`). */
+const isLeftOut = ({ type, id }: Members): boolean =>
+  LEFT_OUT.has(type) || ((type ?? 'item_reference') === 'item_reference' && textOf(id).startsWith('rs_'))
 
 const whyNot = ({ type }: Members): string =>
   type === undefined || type === null || type === 'item_reference'

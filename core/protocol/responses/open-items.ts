@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ToolCallDelta } from '../../sdk/api.ts'
 import { textOf } from '../../sdk/json.ts'
 import { type ReasoningField, type UpstreamState, writeState } from '../state.ts'
-import { type ClientTool, readCustomInput } from './tools.ts'
+import { type ClientTool, KINDS } from './client-tools.ts'
 import type { EventBody, ItemStatus, Logprob, MessagePart, OutputItem, UrlCitation } from './wire.ts'
 
 /** Sends an event. */
@@ -140,7 +140,7 @@ export class OpenReasoning implements OpenItem {
   }
 }
 
-/** A call of a tool. The input of a custom tool comes in one piece: its upstream wraps it in JSON. */
+/** A call of a tool. All but the arguments of a function come in one piece: the upstream wraps them in JSON. */
 export class OpenCall implements OpenItem {
   /** Its number in the completion. */
   readonly call: number
@@ -154,7 +154,7 @@ export class OpenCall implements OpenItem {
     this.call = call
     this.#emit = emit
     this.#tool = tool
-    this.#place = { item_id: newItemId(tool.type === 'custom' ? 'ctc' : 'fc'), output_index: index }
+    this.#place = { item_id: newItemId(KINDS[tool.type].prefix), output_index: index }
     this.#callId = textOf(part.id) || newItemId('call')
     emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
   }
@@ -180,9 +180,7 @@ export class OpenCall implements OpenItem {
   }
 
   #item(status: ItemStatus): OutputItem {
-    const { type, ...named } = this.#tool
-    const own = { id: this.#place.item_id, status, call_id: this.#callId, ...named }
-    if (type === 'function') return { ...own, type: 'function_call', arguments: this.#arguments }
-    return { ...own, type: 'custom_tool_call', input: readCustomInput(this.#arguments) }
+    const own = { id: this.#place.item_id, status, call_id: this.#callId }
+    return KINDS[this.#tool.type].toItem(own, this.#tool, this.#arguments)
   }
 }

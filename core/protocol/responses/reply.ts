@@ -6,8 +6,8 @@ import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
 import { ReplySequence } from '../reply-sequence.ts'
 import { estimatedUsage } from '../usage.ts'
 import { readAnnotations, readLogprobs } from './annotations.ts'
+import { type ClientTool, clientTools, conversationTools } from './client-tools.ts'
 import { type Emit, OpenCall, type OpenItem, OpenMessage, OpenReasoning } from './open-items.ts'
-import { type ClientTool, clientTools } from './tools.ts'
 import { toResponseUsage } from './usage.ts'
 import { type Echo, frameOf, type ItemStatus, type OutputItem, type OwnResponse, type Response } from './wire.ts'
 
@@ -41,6 +41,8 @@ export class ResponseBuilder {
   /** What stays the same from the first event to the last. */
   #own: (Pick<OwnResponse, 'id' | 'created_at'> & Echo) | undefined
   #tools: ReadonlyMap<string, ClientTool> | undefined
+  /** The tools that the conversation has added: read only for a call of none of the request's. */
+  #added: ReadonlyMap<string, ClientTool> | undefined
   #open: OpenItem | undefined
   /** The choice that is being read, until its annotations and log probabilities are taken. */
   #choice: ChunkChoice | undefined
@@ -116,9 +118,12 @@ export class ResponseBuilder {
   }
 
   #toolOf({ function: called }: ToolCallDelta): ClientTool {
-    this.#tools ??= clientTools(this.#call.member('tools'))
     const name = textOf(called?.name)
-    return this.#tools.get(name) ?? { type: 'function', name }
+    this.#tools ??= clientTools(this.#call.member('tools'))
+    const offered = this.#tools.get(name)
+    if (offered !== undefined) return offered
+    this.#added ??= conversationTools(this.#call.member('input'))
+    return this.#added.get(name) ?? { type: 'function', name }
   }
 
   /** Ends the open item. Returns the place of the next one. */

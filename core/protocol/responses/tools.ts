@@ -1,14 +1,10 @@
 import type { ChatRequest, ChatTool } from '../../sdk/api.ts'
-import { isRecord, parseRecord, textOf } from '../../sdk/json.ts'
+import { isRecord, textOf } from '../../sdk/json.ts'
 import type { Notes } from '../notes.ts'
+import { toParameters } from '../tool-schema.ts'
+import { addedTools, membersOf, type PlacedTool } from './added-tools.ts'
+import { chatNameOf, KINDS, type ToolType, typeOfTool } from './client-tools.ts'
 import type { Members } from './wire.ts'
-
-/** A tool that a client offers: what its calls are in the Responses API. */
-export interface ClientTool {
-  readonly type: 'function' | 'custom'
-  readonly name: string
-  readonly namespace?: string
-}
 
 /** Members of a tool that change how OpenAI offers or runs it, not what it does. */
 const HINTS = ['allowed_callers', 'async', 'defer_loading', 'output_schema'] as const
@@ -21,67 +17,60 @@ const CUSTOM = {
   additionalProperties: false,
 }
 
-/** The tools of a request, and their choice. */
+/** The tools of a request and those that its conversation adds, and their choice. */
 export function toToolset(
-  { tools, tool_choice: choice, parallel_tool_calls: parallel }: Members,
+  { tools, input, tool_choice: choice, parallel_tool_calls: parallel }: Members,
   notes: Notes,
 ): Partial<ChatRequest> {
-  const list = membersOf(tools)
-  if (list.length === 0) return {}
-  // Agents such as Codex offer a search of the web beside their own tools, whether it is needed or not.
-  const isSearchLeftOut = choice !== 'required' && list.some(isSearch) && !list.every(isSearch)
-  if (isSearchLeftOut) notes.drop('tools[].web_search')
+  const own = membersOf(tools).map((tool, index) => ({ tool, path: `tools[${index}]` }))
+  const all = [...own, ...addedTools(input)]
+  if (all.length === 0) return {}
+  const left = leftOut(all, choice, notes)
+  // The same tool may be found twice.
+  const byName = new Map<string, ChatTool>()
+  for (const { tool, path } of all) {
+    if (left.has(tool)) continue
+    for (const made of toTools(tool, path, notes)) byName.set(nameOf(made), byName.get(nameOf(made)) ?? made)
+  }
   return {
-    tools: list.flatMap((tool, index) => (isSearchLeftOut && isSearch(tool) ? [] : toTools(tool, `tools[${index}]`, notes))),
+    tools: [...byName.values()],
     ...toChoice(choice, notes),
     ...(parallel === false && { parallel_tool_calls: false }),
   }
 }
 
-const isSearch = ({ type }: Members): boolean => textOf(type).startsWith('web_search')
+/** Tools that the vendor runs, which agents such as Codex offer beside their own, whether they are needed or not. */
+const UNASKED = /^(?:web_search|image_generation|tool_search|shell)/
 
-/** The name of a tool in chat completions, which have no namespaces. */
-export const chatNameOf = ({ namespace, name }: Members): string => [namespace, name].map(textOf).filter(Boolean).join('__')
+const isUnasked = (tool: Members): boolean => typeOfTool(tool) === undefined && UNASKED.test(textOf(tool.type))
 
-/** The tools that a client offers, by their names in chat completions. */
-export function clientTools(tools: unknown): ReadonlyMap<string, ClientTool> {
-  const known = new Map<string, ClientTool>()
-  const add = ({ type, name }: Members, namespace?: string): void => {
-    const tool = { name: textOf(name), ...(namespace !== undefined && { namespace }) }
-    known.set(chatNameOf(tool), { type: type === 'custom' ? 'custom' : 'function', ...tool })
-  }
-  for (const tool of membersOf(tools)) {
-    if (tool.type === 'namespace') for (const inner of membersOf(tool.tools)) add(inner, textOf(tool.name))
-    else add(tool)
-  }
-  return known
+/** The tools to leave out, beside others that the model may call instead. */
+function leftOut(all: readonly PlacedTool[], choice: unknown, notes: Notes): ReadonlySet<Members> {
+  const unasked = all.map(({ tool }) => tool).filter(isUnasked)
+  if (choice === 'required' || unasked.length === all.length) return new Set()
+  for (const { type } of unasked) notes.drop(`tools[].${textOf(type).replace(/^(web_search).*/, '$1')}`)
+  return new Set(unasked)
 }
 
-/** The arguments of the function that stands for a custom tool. */
-export const toCustomArguments = (input: unknown): string => JSON.stringify({ input: textOf(input) })
-
-/** The input of a custom tool, from the arguments of its function. Text that is no such argument is taken as it is. */
-export function readCustomInput(text: string): string {
-  const { input } = parseRecord(text) ?? {}
-  return typeof input === 'string' ? input : text
-}
+const nameOf = (tool: ChatTool): string => (tool.type === 'function' ? tool.function.name : JSON.stringify(tool))
 
 function toTools(tool: Members, path: string, notes: Notes): ChatTool[] {
-  switch (tool.type) {
-    case 'function':
-    case 'custom':
-      return [toTool(tool, chatNameOf({ name: tool.name }), notes)]
-    case 'namespace':
-      return membersOf(tool.tools).map((inner) => toTool(inner, chatNameOf({ namespace: tool.name, name: inner.name }), notes))
-    default:
-      notes.refuse(`${path}.type`, `Only an upstream with OpenAI's Responses API has the tool '${textOf(tool.type)}'.`)
-      return [tool as unknown as ChatTool]
-  }
+  if (tool.type === 'namespace')
+    return membersOf(tool.tools).map((inner) =>
+      toTool(inner, typeOfTool(inner) ?? 'function', { namespace: tool.name, name: inner.name }, notes),
+    )
+  const type = typeOfTool(tool)
+  if (type !== undefined) return [toTool(tool, type, { name: tool.name }, notes)]
+  notes.refuse(`${path}.type`, `Only an upstream with OpenAI's Responses API has the tool '${textOf(tool.type)}'.`)
+  return [tool as unknown as ChatTool]
 }
 
-function toTool(tool: Members, name: string, notes: Notes): ChatTool {
-  const { type, parameters, strict } = tool
+function toTool(tool: Members, type: ToolType, named: Members, notes: Notes): ChatTool {
   for (const hint of HINTS) if (tool[hint] != null && tool[hint] !== false) notes.drop(`tools[].${hint}`)
+  const name = chatNameOf(type, named)
+  const definition = KINDS[type].definition?.(tool)
+  if (definition !== undefined) return { type: 'function', function: { name, ...definition } }
+  const { parameters, strict } = tool
   const description = [textOf(tool.description), type === 'custom' ? grammarOf(tool.format, notes) : '']
     .filter(Boolean)
     .join('\n\n')
@@ -90,7 +79,7 @@ function toTool(tool: Members, name: string, notes: Notes): ChatTool {
     function: {
       name,
       ...(description !== '' && { description }),
-      ...(type === 'custom' ? { parameters: CUSTOM } : isRecord(parameters) && { parameters }),
+      ...(type === 'custom' ? { parameters: CUSTOM } : isRecord(parameters) && { parameters: toParameters(parameters) }),
       ...(strict === true && { strict }),
     },
   }
@@ -106,21 +95,18 @@ function grammarOf(format: unknown, notes: Notes): string {
 function toChoice(choice: unknown, notes: Notes): Partial<ChatRequest> {
   if (choice === 'none' || choice === 'required') return { tool_choice: choice }
   if (!isRecord(choice)) return {}
-  switch (choice.type) {
-    case 'function':
-    case 'custom':
-      return { tool_choice: toNamed(choice) }
-    case 'allowed_tools': {
-      const tools = membersOf(choice.tools).map(toNamed)
-      const mode = choice.mode === 'required' ? choice.mode : 'auto'
-      return { tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools } } }
-    }
-    default:
-      notes.refuse('tool_choice', `Only an upstream with OpenAI's Responses API has the tool '${textOf(choice.type)}'.`)
-      return {}
+  if (choice.type === 'allowed_tools') {
+    const tools = membersOf(choice.tools).map((tool) => toNamed(tool, typeOfChoice(tool) ?? 'function'))
+    const mode = choice.mode === 'required' ? choice.mode : 'auto'
+    return { tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools } } }
   }
+  const type = typeOfChoice(choice)
+  if (type !== undefined) return { tool_choice: toNamed(choice, type) }
+  notes.refuse('tool_choice', `Only an upstream with OpenAI's Responses API has the tool '${textOf(choice.type)}'.`)
+  return {}
 }
 
-const toNamed = (tool: Members) => ({ type: 'function' as const, function: { name: chatNameOf(tool) } })
+/** The kind of tool that a choice names. It does not say who runs it. */
+const typeOfChoice = ({ type }: Members): ToolType | undefined => typeOfTool({ type, execution: 'client' })
 
-const membersOf = (list: unknown): readonly Members[] => (Array.isArray(list) ? list.filter(isRecord) : [])
+const toNamed = (tool: Members, type: ToolType) => ({ type: 'function' as const, function: { name: chatNameOf(type, tool) } })

@@ -75,6 +75,51 @@ export type OutputItem =
       readonly namespace?: string
       readonly input: string
     }
+  | {
+      readonly id: string
+      readonly type: 'tool_search_call'
+      readonly status: ItemStatus
+      readonly call_id: string
+      readonly execution: 'client'
+      readonly arguments: Members
+    }
+  | {
+      readonly id: string
+      readonly type: 'local_shell_call'
+      readonly status: ItemStatus
+      readonly call_id: string
+      readonly action: {
+        readonly type: 'exec'
+        readonly command: string[]
+        readonly env: Readonly<Record<string, string>>
+        readonly timeout_ms: number | null
+        readonly working_directory: string | null
+      }
+    }
+  | {
+      readonly id: string
+      readonly type: 'shell_call'
+      readonly status: ItemStatus
+      readonly call_id: string
+      readonly action: {
+        readonly commands: string[]
+        readonly timeout_ms: number | null
+        readonly max_output_length: number | null
+      }
+      readonly environment: { readonly type: 'local' }
+    }
+  | {
+      readonly id: string
+      readonly type: 'apply_patch_call'
+      readonly status: 'in_progress' | 'completed'
+      readonly call_id: string
+      readonly operation: PatchOperation
+    }
+
+/** A change of a file. */
+export type PatchOperation =
+  | { readonly type: 'create_file' | 'update_file'; readonly path: string; readonly diff: string }
+  | { readonly type: 'delete_file'; readonly path: string }
 
 /** The tokens of a reply. */
 export interface ResponseUsage {

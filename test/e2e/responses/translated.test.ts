@@ -318,7 +318,11 @@ describe('POST /v1/responses, to an upstream that does not have it', () => {
     ['a stored prompt', { prompt: { id: 'pmpt_1' } }, 'prompt'],
     ['a response in the background', { background: true }, 'background'],
     ['a stored item', { input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0]'],
-    ['an item of a tool that OpenAI runs', { input: [{ type: 'web_search_call', id: 'ws_1', status: 'completed' }] }, 'input[0]'],
+    [
+      'an item of a tool that chat completions do not have',
+      { input: [{ type: 'computer_call', call_id: 'c', actions: [] }] },
+      'input[0]',
+    ],
     [
       'a stored file',
       { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] },

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * The names of tools that every vendor takes: OpenAI and Bedrock 64 letters, digits, `_` and `-`; Gemini and Moonshot want a letter or `_` first
+ * (platform.openai.com, "Function calling"; "ToolSpecification", Amazon Bedrock API reference; ai.google.dev, `FunctionDeclaration`).
+ */
+const FITTING = /^[A-Za-z_][\w-]{0,63}$/
+
+const LENGTH = 64
+
+/** The name of a tool as vendors take it. One that is not taken keeps its beginning, and ends with a digest: each has a name of its own. */
+export function fittedName(name: string): string {
+  if (name === '' || FITTING.test(name)) return name
+  const digest = `_${createHash('sha256').update(name).digest('hex').slice(0, 10)}`
+  const plain = name.replace(/[^\w-]/g, '_')
+  return (/^[A-Za-z_]/.test(plain) ? plain : `_${plain}`).slice(0, LENGTH - digest.length) + digest
+}
+
+const FITTED = /_[\da-f]{10}$/
+
+/** The name of the client's tool that has a vendor's name. `names`: of the client's tools; called only for names that may be fitted ones. */
+export function clientName(fitted: string, names: () => readonly string[]): string {
+  return FITTED.test(fitted) ? (names().find((name) => fittedName(name) === fitted) ?? fitted) : fitted
+}
