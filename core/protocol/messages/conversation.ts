@@ -4,6 +4,7 @@ import { AssistantTurn } from '../assistant-turn.ts'
 import { plainest } from '../fit-chat.ts'
 import type { Notes } from '../notes.ts'
 import { readState } from '../state.ts'
+import { fittedName } from '../tool-names.ts'
 import { toToolResult } from '../tool-result.ts'
 import { blocksOf, toParts } from './content.ts'
 import type { Block, MessageParam } from './wire.ts'
@@ -75,7 +76,7 @@ function toCall(block: Block, signed: readonly Block[], notes: Notes): FunctionT
   return {
     id: textOf(block.id),
     type: 'function',
-    function: { name: textOf(block.name), arguments: JSON.stringify(block.input ?? {}) },
+    function: { name: fittedName(textOf(block.name)), arguments: JSON.stringify(block.input ?? {}) },
     ...(signed.length > 0 && { extra_content: { anthropic: { thinking: signed } } }),
     ...notes.marksOf(block),
   }

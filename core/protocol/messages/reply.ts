@@ -5,17 +5,23 @@ import type { RepliedCall } from '../client-protocol.ts'
 import { readReasoning } from '../reply-sequence.ts'
 import { writeState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
+import { toolNameIn } from './tools.ts'
 import { toWholeUsage } from './usage.ts'
 import type { Message, ReplyBlock, StopReason } from './wire.ts'
 
 /** A completion as a message. Reasoning comes first, text before tool calls. */
-export function toMessage(completion: ChatCompletion, { model, promptEstimate }: RepliedCall): Message {
+export function toMessage(completion: ChatCompletion, call: RepliedCall): Message {
+  const { model, promptEstimate } = call
   const [choice] = completion.choices
   const { message, finish_reason } = choice ?? { message: {}, finish_reason: 'stop' as const }
   const { extra_content: extra }: Readonly<Record<string, unknown>> = message
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
   const texts = [message.content, message.refusal].map(textOf).filter((text) => text !== '')
-  const content = [...toThinking(message, calls[0]), ...texts.map(textBlock), ...calls.flatMap(toToolUse)]
+  const content = [
+    ...toThinking(message, calls[0]),
+    ...texts.map(textBlock),
+    ...calls.flatMap((one, index) => toToolUse(one, index, call)),
+  ]
   const usage = completion.usage ?? estimatedUsage(promptEstimate, JSON.stringify(content).length)
   return {
     ...emptyMessage(completion.id, model),
@@ -75,11 +81,10 @@ function toThinking(message: Readonly<Record<string, unknown>>, first: ToolCall 
 }
 
 /** The block of a call; before a call that is not the first, the block with its state. */
-function toToolUse(call: ToolCall, index: number): ReplyBlock[] {
-  const { name, arguments: text } = call.function ?? { name: '', arguments: '' }
-  const state: ReplyBlock[] =
-    index > 0 && call.extra_content ? [{ type: 'redacted_thinking', data: writeState({ extra: call.extra_content }) }] : []
-  return [...state, toolBlock(textOf(call.id) || newToolId(), textOf(name), toInput(textOf(text)))]
+function toToolUse({ id, function: called, extra_content: extra }: ToolCall, index: number, call: RepliedCall): ReplyBlock[] {
+  const { name, arguments: text } = called ?? { name: '', arguments: '' }
+  const state: ReplyBlock[] = index > 0 && extra ? [{ type: 'redacted_thinking', data: writeState({ extra }) }] : []
+  return [...state, toolBlock(textOf(id) || newToolId(), toolNameIn(call, textOf(name)), toInput(textOf(text)))]
 }
 
 /** Arguments that are no JSON object, such as those that were cut, are kept as text. */

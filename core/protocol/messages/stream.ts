@@ -5,6 +5,7 @@ import { type ReplyParts, ReplySequence } from '../reply-sequence.ts'
 import { type ReasoningField, type UpstreamState, writeState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
 import { emptyMessage, newToolId, textBlock, toolBlock, toStopReason } from './reply.ts'
+import { toolNameIn } from './tools.ts'
 import { toDeltaUsage } from './usage.ts'
 import type { BlockDelta, ReplyBlock, StreamEvent } from './wire.ts'
 
@@ -113,7 +114,7 @@ export class MessageStreamWriter implements ReplyWriter {
       this.#start(undefined, { type: 'redacted_thinking', data: writeState({ extra }) })
       this.#send({ type: 'content_block_stop', index: this.#index })
     }
-    this.#start({ kind: 'tool', call }, toolBlock(textOf(id) || newToolId(), textOf(called?.name)))
+    this.#start({ kind: 'tool', call }, toolBlock(textOf(id) || newToolId(), toolNameIn(this.#call, textOf(called?.name))))
   }
 
   #start(block: OpenBlock | undefined, content: ReplyBlock): void {

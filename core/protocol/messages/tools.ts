@@ -1,6 +1,9 @@
 import type { ChatRequest, ChatTool } from '../../sdk/api.ts'
 import { isRecord, textOf } from '../../sdk/json.ts'
+import type { RepliedCall } from '../client-protocol.ts'
 import type { Notes } from '../notes.ts'
+import { clientName, fittedName } from '../tool-names.ts'
+import { toParameters } from '../tool-schema.ts'
 
 /** Members of a tool that change how Anthropic offers it, not what it does. */
 const HINTS = ['input_examples', 'defer_loading', 'allowed_callers', 'eager_input_streaming'] as const
@@ -20,9 +23,9 @@ function toTool(tool: Readonly<Record<string, unknown>>, path: string, notes: No
   }
   for (const hint of HINTS) if (tool[hint] != null) notes.drop(`tools[].${hint}`)
   const own = {
-    name: textOf(name),
+    name: fittedName(textOf(name)),
     ...(typeof description === 'string' && { description }),
-    ...(isRecord(schema) && { parameters: schema }),
+    ...(isRecord(schema) && { parameters: toParameters(schema) }),
     ...(typeof strict === 'boolean' && { strict }),
   }
   return { type: 'function', function: own, ...notes.marksOf(tool) }
@@ -35,10 +38,16 @@ function toChoice(choice: unknown): Partial<ChatRequest> {
     case 'any':
       return { tool_choice: 'required', ...single }
     case 'tool':
-      return { tool_choice: { type: 'function', function: { name: textOf(choice.name) } }, ...single }
+      return { tool_choice: { type: 'function', function: { name: fittedName(textOf(choice.name)) } }, ...single }
     case 'none':
       return { tool_choice: 'none' }
     default:
       return single
   }
 }
+
+/** The client's name of the tool that a model calls. */
+export const toolNameIn = (call: RepliedCall, name: string): string => clientName(name, () => namesOf(call.member('tools')))
+
+const namesOf = (tools: unknown): readonly string[] =>
+  Array.isArray(tools) ? tools.map((tool) => (isRecord(tool) ? textOf(tool.name) : '')) : []

@@ -40,16 +40,17 @@ export function toToolset(
 }
 
 /** Tools that the vendor runs, which agents such as Codex offer beside their own, whether they are needed or not. */
-const UNASKED = /^(?:web_search|image_generation|tool_search|shell)/
+const UNASKED = /^(web_search|image_generation|tool_search|shell)(?:_\w+)?$/
 
-const isUnasked = (tool: Members): boolean => typeOfTool(tool) === undefined && UNASKED.test(textOf(tool.type))
+const unaskedName = (tool: Members): string | undefined =>
+  typeOfTool(tool) === undefined ? UNASKED.exec(textOf(tool.type))?.[1] : undefined
 
 /** The tools to leave out, beside others that the model may call instead. */
 function leftOut(all: readonly PlacedTool[], choice: unknown, notes: Notes): ReadonlySet<Members> {
-  const unasked = all.map(({ tool }) => tool).filter(isUnasked)
-  if (choice === 'required' || unasked.length === all.length) return new Set()
-  for (const { type } of unasked) notes.drop(`tools[].${textOf(type).replace(/^(web_search).*/, '$1')}`)
-  return new Set(unasked)
+  const unasked = new Map(all.map(({ tool }) => [tool, unaskedName(tool)] as const).filter(([, name]) => name !== undefined))
+  if (choice === 'required' || unasked.size === all.length) return new Set()
+  for (const name of unasked.values()) notes.drop(`tools[].${name}`)
+  return new Set(unasked.keys())
 }
 
 const nameOf = (tool: ChatTool): string => (tool.type === 'function' ? tool.function.name : JSON.stringify(tool))

@@ -7,7 +7,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { markOf } from './content.ts'
 import type { ModelFacts } from './models.ts'
-import { toStrictSchema } from './schema.ts'
+import { toInputSchema, toStrictSchema } from './schema.ts'
 import type { Tool, ToolChoice } from './wire.ts'
 
 /** The tools of a request; empty without tools. */
@@ -42,8 +42,7 @@ function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
   if (tool.type !== 'function') throw unsupportedParameter(path, 'Anthropic takes tools of type `function` only.')
   const { name, description, parameters, strict } = tool.function
   const mark = markOf(tool)
-  // Anthropic requires a type, OpenAI does not.
-  const schema = { properties: {}, ...parameters, type: 'object' as const }
+  const schema = toInputSchema(parameters)
   return {
     name,
     ...(description && { description }),

@@ -6,7 +6,7 @@ import {
   readToolChoice,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import { toStrictSchema } from '../anthropic/schema.ts'
+import { toInputSchema, toStrictSchema } from '../anthropic/schema.ts'
 import type { ModelFacts } from './models.ts'
 import type { Message, Tool, ToolChoice, ToolConfig } from './wire.ts'
 
@@ -103,7 +103,7 @@ function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
   const { name, description, parameters, strict: requested } = tool.function
   const strict = requested && facts.strictTools
   // Bedrock requires a type, OpenAI does not.
-  const schema = { ...EMPTY_SCHEMA, ...parameters }
+  const schema = facts.claudeToolChoice ? toInputSchema(parameters) : { ...EMPTY_SCHEMA, ...parameters }
   return {
     toolSpec: {
       name,

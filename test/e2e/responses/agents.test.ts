@@ -83,6 +83,32 @@ describe('the tools and items of coding agents at /v1/responses, to an upstream 
     expect(output[0]).to.include({ type: 'function_call', name: 'find', namespace: 'crm', arguments: '{"id":7}' })
   })
 
+  for (const stream of [false, true]) {
+    it(`calls tools by names that vendors take, and gives the client its own${stream ? ', streamed' : ''}`, async () => {
+      const { client, open } = fixture
+      const named = { type: 'function' as const, name: 'respondToEvent/now', parameters: { type: 'object' }, strict: false }
+      const tools: Tool[] = [
+        { type: 'namespace', name: 'mcp__google.workspace__calendar', description: 'Dates.', tools: [named] },
+        { ...named, name: `mcp__plugin_${'google_workspace_'.repeat(5)}` },
+        { type: 'custom', name: 'shell.run' },
+      ]
+      const { sent } = await send({ tools })
+      const fitted = namesOf(sent)
+      for (const name of fitted) expect(name).to.match(/^[A-Za-z_][\w-]{0,63}$/)
+      expect(sent.tools![0]!.function.parameters).to.deep.equal({ type: 'object', properties: {} })
+      const reply = openaiReply({ tools: fitted.map((name) => ({ name, arguments: {} })) })
+      open.reply(stream ? sse(reply.stream) : json(reply.whole))
+      const asked = { model: 'open/gpt', input: 'Go.', tools }
+      const { output } = await (stream ? client.responses.stream(asked).finalResponse() : client.responses.create(asked))
+      expect(output[0]).to.include({ name: 'respondToEvent/now', namespace: 'mcp__google.workspace__calendar' })
+      expect(output[1]).to.include({ name: tools[1]!.type === 'function' && tools[1]!.name })
+      expect(output[2]).to.include({ type: 'custom_tool_call', name: 'shell.run' })
+      const next = await send({ tools, input: output as Item[] })
+      const calls = next.sent.messages[0]!.tool_calls as readonly { readonly function: { readonly name: string } }[]
+      expect(calls.map(({ function: { name } }) => name)).to.deep.equal(fitted)
+    })
+  }
+
   it('adds the tools of an item to those of the request', async () => {
     const input: Item[] = [
       { type: 'additional_tools', role: 'developer', tools: [CRM, { type: 'web_search' }] },

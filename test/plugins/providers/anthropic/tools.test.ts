@@ -28,6 +28,22 @@ describe('anthropic: tools', () => {
     expect((await translate({ tools: [tool('look', { parameters })] })).tools?.[0]?.input_schema).to.deep.equal(parameters)
   })
 
+  it('have no alternatives at the top level, which Claude refuses', async () => {
+    const at = { properties: { at: { type: 'string' }, how: { type: 'string' } }, required: ['at', 'how'] }
+    const id = { properties: { id: { type: 'integer' } }, required: ['id', 'how'] }
+    const parameters = { type: 'object', properties: { how: { enum: ['fast'] } }, anyOf: [at, id] }
+    expect((await translate({ tools: [tool('look', { parameters })] })).tools?.[0]?.input_schema).to.deep.equal({
+      type: 'object',
+      properties: { at: { type: 'string' }, how: { enum: ['fast'] }, id: { type: 'integer' } },
+      required: ['how'],
+      description: `{anyOf: ${JSON.stringify([at, id])}}`,
+    })
+    const all = { allOf: [at, id] }
+    expect((await translate({ tools: [tool('look', { parameters: all })] })).tools?.[0]?.input_schema).to.deep.include({
+      required: ['at', 'how', 'id'],
+    })
+  })
+
   it('that are strict have a restricted schema', async () => {
     const parameters = { type: 'object', properties: { at: { type: 'string', minLength: 2 } }, required: ['at'] }
     const body = { tools: [tool('look', { parameters, strict: true })] }

@@ -1,0 +1,70 @@
+import type Anthropic from '@anthropic-ai/sdk'
+import { expect } from 'chai'
+import { json, openaiReply, sse } from '../../../core/testing/kit.ts'
+import { ASKED, type Fixture, startFixture } from './fixture.ts'
+
+type Body = Omit<Anthropic.MessageCreateParamsNonStreaming, 'model'>
+
+interface Sent {
+  readonly messages: readonly { readonly content: unknown; readonly tool_calls?: readonly Called[] }[]
+  readonly tools: readonly { readonly function: { readonly name: string; readonly parameters?: object } }[]
+  readonly tool_choice?: { readonly function: { readonly name: string } }
+}
+
+interface Called {
+  readonly function: { readonly name: string }
+}
+
+const NO_ARGUMENTS = { name: 'now', input_schema: { type: 'object' as const } }
+
+describe("what Claude Code sends to /v1/messages, to an upstream that does not speak Anthropic's API", () => {
+  let fixture: Fixture
+
+  before(async () => {
+    fixture = await startFixture()
+  })
+  after(() => fixture?.stop())
+
+  /** What the upstream gets, and the parameters that are named as dropped. */
+  async function send(body: Partial<Body>) {
+    const { client, open } = fixture
+    const asked = open.reply(json(openaiReply({ text: 'Hi' }).whole))
+    const { response } = await client.messages.create({ model: 'open/gpt', ...ASKED, ...body }).withResponse()
+    return { sent: (await asked).json() as Sent, dropped: response.headers.get('x-umg-params-dropped') }
+  }
+
+  it('gives a tool without arguments the `properties` that GPT models require', async () => {
+    const { sent } = await send({ tools: [NO_ARGUMENTS] })
+    expect(sent.tools[0]!.function.parameters).to.deep.equal({ type: 'object', properties: {} })
+  })
+
+  for (const stream of [false, true]) {
+    const streamed = stream ? ', streamed' : ''
+
+    it(`calls tools by names that vendors take, and gives the client its own${streamed}`, async () => {
+      const { client, open } = fixture
+      const names = [
+        `mcp__plugin_${'google_workspace_'.repeat(5)}__calendar_respond_to_event`,
+        `mcp__plugin_${'google_workspace_'.repeat(5)}__calendar_respond_to_all`,
+        'calendar.respond/now',
+        '2fa',
+      ]
+      const tools = [...names, 'plain'].map((name) => ({ ...NO_ARGUMENTS, name }))
+      const { sent } = await send({ tools, tool_choice: { type: 'tool', name: names[0]! } })
+      const fitted = sent.tools.map(({ function: { name } }) => name)
+      for (const name of fitted) expect(name).to.match(/^[A-Za-z_][\w-]{0,63}$/)
+      expect(new Set(fitted).size).to.equal(5)
+      expect([fitted[4], sent.tool_choice!.function.name]).to.deep.equal(['plain', fitted[0]])
+      const reply = openaiReply({ tools: fitted.map((name) => ({ name, arguments: {} })) })
+      open.reply(stream ? sse(reply.stream) : json(reply.whole))
+      const asked = { model: 'open/gpt', ...ASKED, tools }
+      const { content } = await (stream ? client.messages.stream(asked).finalMessage() : client.messages.create(asked))
+      const calls = content.filter((block) => block.type === 'tool_use')
+      expect(calls.map(({ name }) => name)).to.deep.equal([...names, 'plain'])
+      const results = calls.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: 'ok' }))
+      const messages = [...ASKED.messages, { role: 'assistant' as const, content }, { role: 'user' as const, content: results }]
+      const next = await send({ tools, messages })
+      expect(next.sent.messages[1]!.tool_calls!.map(({ function: { name } }) => name)).to.deep.equal(fitted)
+    })
+  }
+})
