@@ -1,5 +1,5 @@
 import type { EndpointName, UpstreamRefusal, Usage } from '../../sdk/api.ts'
-import { isRecord } from '../../sdk/json.ts'
+import { isRecord, textOf } from '../../sdk/json.ts'
 import { type MessagesUsage, usageOfMessages } from '../../sdk/messages-usage.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import type { CleanedBody } from '../client-protocol.ts'
@@ -52,6 +52,8 @@ class MessageEventReader implements EventReader {
   refusal: UpstreamRefusal | undefined
   readonly report: UsageReport
   #usage: MessagesUsage = {}
+  /** Of the message that has begun. */
+  #id: string | undefined
 
   constructor(call: StreamedCall) {
     this.report = new UsageReport(call)
@@ -74,6 +76,12 @@ class MessageEventReader implements EventReader {
     if (event.error != null) {
       this.refusal = refusalOf(event)
       return 'error'
+    }
+    if (type === 'message_start') {
+      const id = isRecord(event.message) ? textOf(event.message.id) : ''
+      // The SDKs refuse a message that begins twice; the beginning of another one is none of this.
+      if (this.#id !== undefined) return this.#id === id ? 'drop' : 'malformed'
+      this.#id = id
     }
     // The count of the answer in message_start is that of its first tokens.
     this.#count(isRecord(event.message) ? event.message.usage : event.usage, type === 'message_delta')

@@ -45,6 +45,16 @@ describe('POST /v1/messages, to Anthropic', () => {
   })
   after(() => fixture?.stop())
 
+  it('is read by the SDK although the message begins twice; another one within it breaks the stream', async () => {
+    const { claude, client } = fixture
+    claude.reply(sse([EVENTS[0]!, ...EVENTS]))
+    const message = await client.messages.stream({ model: 'claude/claude-x', ...ASKED }).finalMessage()
+    expect(message.content).to.deep.equal([{ type: 'text', text: 'Grüße' }])
+    claude.reply(sse([...EVENTS.slice(0, 4), EVENTS[0]!.replaceAll('msg_up1', 'msg_up2'), ...EVENTS.slice(1)]))
+    const spliced = client.messages.stream({ model: 'claude/claude-x', ...ASKED }).finalMessage()
+    expect(await spliced.catch((thrown: unknown) => String(thrown))).to.contain('api_error')
+  })
+
   it("gets the client's own bytes but for the model, and its betas; the reply comes back unchanged", async () => {
     const { claude, gateway } = fixture
     const asked = claude.reply(json(MESSAGE))
