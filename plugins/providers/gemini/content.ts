@@ -65,7 +65,8 @@ function toMedia(url: string, path: string, otherwise?: string): Part {
     return { fileData: { fileUri: url, ...(mimeType && { mimeType }) } }
   }
   const inline = readDataUrl(url)
-  if (!inline) throw invalidValue(path, 'expected an http(s) or gs URL, or a base64 data URL (data:<type>;base64,…)')
+  // Google answers 400 to an empty type.
+  if (!inline?.mediaType) throw invalidValue(path, 'expected an http(s) or gs URL, or a base64 data URL (data:<type>;base64,…)')
   return { inlineData: { mimeType: inline.mediaType === 'image/jpg' ? 'image/jpeg' : inline.mediaType, data: inline.data } }
 }
 

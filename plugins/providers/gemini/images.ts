@@ -118,7 +118,7 @@ function inlineImages(images: unknown): readonly Blob[] {
   if (all.length === 0) throw invalidValue('images', 'expected a list of pictures')
   return all.map((image, index) => {
     const inline = isRecord(image) && typeof image.image_url === 'string' ? readDataUrl(image.image_url) : undefined
-    if (inline) return { mimeType: inline.mediaType, data: inline.data }
+    if (inline?.mediaType) return { mimeType: inline.mediaType, data: inline.data }
     throw unsupportedParameter(`images[${index}]`, 'Send the picture itself as a data URL in `image_url`.')
   })
 }

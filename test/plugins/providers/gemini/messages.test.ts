@@ -123,6 +123,11 @@ describe('gemini: content of a user', () => {
       { row: 'invalid_value', param: 'messages[0].content[0].image_url.url' },
     ],
     [
+      'a data URL without a type',
+      { type: 'image_url', image_url: { url: `data:;base64,${PNG}` } },
+      { row: 'invalid_value', param: 'messages[0].content[0].image_url.url' },
+    ],
+    [
       "a file by OpenAI's id",
       { type: 'file', file: { file_id: 'file-123' } },
       { row: 'unsupported_parameter', param: 'messages[0].content[0].file.file_id' },
