@@ -1,6 +1,7 @@
 import type { ContentPart } from '../../sdk/api.ts'
 import { isRecord, textOf } from '../../sdk/json.ts'
 import type { Notes } from '../notes.ts'
+import { fittedName } from '../tool-names.ts'
 import type { Block } from './wire.ts'
 
 /** The content of a message or of a tool's result as parts. `path`: its place in the client's body. */
@@ -34,11 +35,37 @@ function toBlockParts(block: Block, path: string, notes: Notes): ContentPart[] {
     case 'search_result':
       if (isEnabled(block.citations)) notes.drop('citations')
       return [text(block.title, block.source), ...toParts(block.content, `${path}.content`, notes)]
+    case 'tool_reference':
+      return [text(`The tool ${fittedName(textOf(block.tool_name))} can be called now.`)]
+    case 'compaction':
+      return [text(block.content)]
     default:
+      if (isHosted(block)) {
+        notes.drop(`content.${block.type}`)
+        return []
+      }
       notes.refuse(path, `Only an upstream with Anthropic's Messages API takes content of type '${block.type}'.`)
       return [block as unknown as ContentPart]
   }
 }
+
+/**
+ * What the tools that Anthropic runs did before the answer that follows (@anthropic-ai/sdk 1.11, `ContentBlockParam`): a conversation goes on
+ * without it.
+ */
+const HOSTED: ReadonlySet<string> = new Set([
+  'bash_code_execution_tool_result',
+  'code_execution_tool_result',
+  'mcp_tool_result',
+  'mcp_tool_use',
+  'server_tool_use',
+  'text_editor_code_execution_tool_result',
+  'tool_search_tool_result',
+  'web_fetch_tool_result',
+  'web_search_tool_result',
+])
+
+const isHosted = ({ type }: Block): boolean => HOSTED.has(type)
 
 function toImage(block: Block, path: string, notes: Notes): ContentPart {
   const url = toUrl(block, path, notes)

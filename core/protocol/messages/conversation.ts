@@ -11,7 +11,7 @@ import type { Block, MessageParam } from './wire.ts'
 
 /** The instructions and the turns of a request as messages of a chat completion. */
 export function toChatMessages(system: unknown, turns: readonly MessageParam[], notes: Notes): ChatMessage[] {
-  const instructions = toParts(system ?? [], 'system', notes)
+  const instructions = toInstructions(system ?? [], 'system', notes)
   const first: ChatMessage[] = instructions.length > 0 ? [{ role: 'system', content: plainest(instructions) }] : []
   return turns.reduce((messages, turn, index) => {
     messages.push(...toMessages(turn, `messages[${index}].content`, notes))
@@ -21,8 +21,24 @@ export function toChatMessages(system: unknown, turns: readonly MessageParam[], 
 
 function toMessages({ role, content }: MessageParam, path: string, notes: Notes): ChatMessage[] {
   if (role === 'assistant') return [toAssistant(content, path, notes)]
-  if (role === 'system') return [{ role, content: plainest(toParts(content, path, notes)) }]
+  if (role === 'system') return [{ role, content: plainest(toInstructions(content, path, notes)) }]
   return toUser(content, path, notes)
+}
+
+/**
+ * A line of Claude Code for Anthropic's accounting, before all that it asks. It differs from call to call, so that no other upstream would find
+ * the prompt in its cache.
+ */
+const BILLING = /^x-anthropic-billing-header:[^\n]*\n?/
+
+/** The parts of instructions, without the line for Anthropic. */
+function toInstructions(content: unknown, path: string, notes: Notes): ContentPart[] {
+  return toParts(content, path, notes).flatMap((part) => {
+    if (part.type !== 'text' || !BILLING.test(part.text)) return [part]
+    notes.drop('x-anthropic-billing-header')
+    const text = part.text.replace(BILLING, '')
+    return text.trim() === '' ? [] : [{ ...part, text }]
+  })
 }
 
 /** The results of tools come first, each as a message of its own. Their images and files follow in the user's message. */

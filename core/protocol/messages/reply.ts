@@ -57,8 +57,8 @@ const toMessageId = (id: unknown): string => {
 /** An id for a tool call without one. */
 export const newToolId = (): string => `toolu_${randomUUID().replaceAll('-', '')}`
 
-/** A block of text. */
-export const textBlock = (text: string): ReplyBlock => ({ type: 'text', text, citations: null })
+/** A block of text, without `citations`, as Anthropic's own: @ai-sdk/anthropic 3 refuses null there. */
+export const textBlock = (text: string): ReplyBlock => ({ type: 'text', text })
 
 /** A block of a tool call without its input. */
 export const toolBlock = (id: string, name: string, input: unknown = {}): ReplyBlock => ({

@@ -12,8 +12,16 @@ const HINTS = ['input_examples', 'defer_loading', 'allowed_callers', 'eager_inpu
 export function toToolset(tools: unknown, choice: unknown, notes: Notes): Partial<ChatRequest> {
   const list = Array.isArray(tools) ? tools.filter(isRecord) : []
   if (list.length === 0) return {}
-  return { tools: list.map((tool, index) => toTool(tool, `tools[${index}]`, notes)), ...toChoice(choice) }
+  const isLeftOut = !list.every(isSearch) && list.some(isSearch)
+  if (isLeftOut) notes.drop('tools[].tool_search_tool')
+  return {
+    tools: list.flatMap((tool, index) => (isLeftOut && isSearch(tool) ? [] : toTool(tool, `tools[${index}]`, notes))),
+    ...toChoice(choice),
+  }
 }
+
+/** Anthropic's search of tools that wait to be found: here all are offered. */
+const isSearch = ({ type }: Readonly<Record<string, unknown>>): boolean => textOf(type).startsWith('tool_search_tool')
 
 function toTool(tool: Readonly<Record<string, unknown>>, path: string, notes: Notes): ChatTool {
   const { type, name, description, input_schema: schema, strict } = tool

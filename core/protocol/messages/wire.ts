@@ -21,7 +21,7 @@ export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
 
 /** A block of a reply. */
 export type ReplyBlock =
-  | { readonly type: 'text'; readonly text: string; readonly citations: null }
+  | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
   | {

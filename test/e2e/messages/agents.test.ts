@@ -38,6 +38,52 @@ describe("what Claude Code sends to /v1/messages, to an upstream that does not s
     expect(sent.tools[0]!.function.parameters).to.deep.equal({ type: 'object', properties: {} })
   })
 
+  it("leaves out the line for Anthropic's accounting, which no other cache of prompts survives, and names it", async () => {
+    const billing = 'x-anthropic-billing-header: cc_version=2.1.197.f5e; cc_entrypoint=cli;'
+    const line = (text: string) => ({ type: 'text' as const, text })
+    for (const system of [[line(billing), line('Be brief.')], [line(`${billing}\nBe brief.`)], `${billing}\nBe brief.`]) {
+      const { sent, dropped } = await send({ system })
+      expect(sent.messages[0]).to.deep.equal({ role: 'system', content: 'Be brief.' })
+      expect(dropped).to.equal('x-anthropic-billing-header')
+    }
+    const { sent } = await send({ system: [line(billing)] })
+    expect(sent.messages).to.have.length(1)
+    expect((await send({ system: 'Say x-anthropic-billing-header: none' })).dropped).to.equal(null)
+  })
+
+  it('goes on with a conversation in which Anthropic has found tools and searched the web', async () => {
+    const called = { type: 'tool_use' as const, id: 'toolu_1', name: 'ToolSearch', input: { query: 'dates' } }
+    const found = { type: 'tool_reference' as const, tool_name: 'mcp__dates__now' }
+    const searched = { type: 'server_tool_use' as const, id: 'srvtoolu_1', name: 'web_search' as const, input: { query: 'Ulm' } }
+    const results = { type: 'web_search_tool_result' as const, tool_use_id: 'srvtoolu_1', content: [] }
+    const { sent, dropped } = await send({
+      messages: [
+        ...ASKED.messages,
+        { role: 'assistant', content: [called] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [found] }] },
+        { role: 'assistant', content: [searched, results, { type: 'text', text: 'Ulm is old.' }] },
+        { role: 'user', content: 'And?' },
+      ],
+      tools: [
+        { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+        { ...NO_ARGUMENTS, defer_loading: true },
+      ],
+    })
+    expect(sent.tools.map(({ function: { name } }) => name)).to.deep.equal(['now'])
+    expect(sent.messages.slice(2)).to.deep.equal([
+      { role: 'tool', tool_call_id: 'toolu_1', content: 'The tool mcp__dates__now can be called now.' },
+      { role: 'assistant', content: 'Ulm is old.' },
+      { role: 'user', content: 'And?' },
+    ])
+    const names = [
+      'content.server_tool_use',
+      'content.web_search_tool_result',
+      'tools[].tool_search_tool',
+      'tools[].defer_loading',
+    ]
+    expect(dropped).to.equal(names.join(', '))
+  })
+
   for (const stream of [false, true]) {
     const streamed = stream ? ', streamed' : ''
 

@@ -62,18 +62,18 @@ describe('A link of the chain, at /v1/messages', () => {
     it(`can change the reply, whole and streamed (${namespace})`, async () => {
       answer(namespace, false)
       const whole = (await (await ask(`${namespace}/m`, 'hush')).json()) as { content: unknown }
-      expect(whole.content).to.deep.equal([{ type: 'text', text: 'xx', citations: null }])
+      expect(whole.content).to.deep.equal([{ type: 'text', text: 'xx' }])
       answer(namespace, true)
       const { content } = readMessageStream(await (await ask(`${namespace}/m`, 'hush', { stream: true })).text())
-      expect(content).to.deep.equal([{ type: 'text', text: 'xx', citations: null }])
+      expect(content).to.deep.equal([{ type: 'text', text: 'xx' }])
     })
   }
 
   it('can answer by itself with a completion or chunks', async () => {
     const whole = (await (await ask('claude/m', 'own')).json()) as { type: string; content: unknown }
-    expect(whole).to.deep.include({ type: 'message', content: [{ type: 'text', text: 'own words', citations: null }] })
+    expect(whole).to.deep.include({ type: 'message', content: [{ type: 'text', text: 'own words' }] })
     const { content, stop } = readMessageStream(await (await ask('claude/m', 'own', { stream: true })).text())
-    expect([content, stop]).to.deep.equal([[{ type: 'text', text: 'own words', citations: null }], 'end_turn'])
+    expect([content, stop]).to.deep.equal([[{ type: 'text', text: 'own words' }], 'end_turn'])
   })
 
   it('that changes nothing leaves the bytes as they were', async () => {

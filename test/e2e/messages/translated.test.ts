@@ -24,7 +24,7 @@ describe("POST /v1/messages, to an upstream that does not speak Anthropic's API"
     open.reply(json(openaiReply({ text: 'Grüße', usage }).whole))
     const { data, response, request_id: id } = await client.messages.create({ model: 'open/gpt', ...ASKED }).withResponse()
     expect(data).to.deep.include({ id: 'msg_1', role: 'assistant', model: 'open/gpt', stop_reason: 'end_turn' })
-    expect(data.content).to.deep.equal([{ type: 'text', text: 'Grüße', citations: null }])
+    expect(data.content).to.deep.equal([{ type: 'text', text: 'Grüße' }])
     expect(data.usage).to.include({ input_tokens: 6, cache_read_input_tokens: 4, output_tokens: 3 })
     expect(id).to.equal(response.headers.get('x-request-id'))
     const line = await gateway.logged((one) => one.id === id)
@@ -108,7 +108,7 @@ describe("POST /v1/messages, to an upstream that does not speak Anthropic's API"
         tools: [{ ...TOOL, type: 'custom', run, parse: (input: unknown) => input as { city: string } }],
       })
       const message = await runner.runUntilDone()
-      expect(message.content).to.deep.equal([{ type: 'text', text: 'Sunny.', citations: null }])
+      expect(message.content).to.deep.equal([{ type: 'text', text: 'Sunny.' }])
       const { messages } = open.requests.at(-1)!.json() as { messages: unknown[] }
       expect(messages.slice(1)).to.deep.equal([
         {
