@@ -139,7 +139,7 @@ export class CallForms implements ChatSource, ClientReplies {
     if (known instanceof GatewayError) throw known
     if (known !== undefined) return known
     const chat = new Remade(() => fitChat(this.#chat, profile))
-    const { dropped } = chat.value
+    const dropped = [...chat.value.dropped, ...this.#lostHeaders]
     const fitted = { call: new ChatView(new FittedSource(this, chat)), dropped }
     this.#fitted.set(profile, fitted)
     return fitted
@@ -161,7 +161,8 @@ export class CallForms implements ChatSource, ClientReplies {
     try {
       const { bytes, dropped } = await workers.compute(this.client, this.protocol.toChatBytes, { profile })
       const chat = { ...context, endpoint: chatCompletions.name, check: chatCompletions.check }
-      return { call: await largeCall(Buffer.from(bytes.buffer), chat, workers), dropped }
+      const call = await largeCall(Buffer.from(bytes.buffer), chat, workers)
+      return { call, dropped: [...dropped, ...this.#lostHeaders] }
     } catch (error) {
       if (error instanceof GatewayError && error.row === 'unsupported_parameter') return error
       throw error
@@ -184,6 +185,11 @@ export class CallForms implements ChatSource, ClientReplies {
       large: client.large,
       member: (name) => client.member(name),
     }
+  }
+
+  /** The headers of the client's protocol, which only its own upstreams get. */
+  get #lostHeaders(): readonly string[] {
+    return Object.keys(this.#context.clientHeaders ?? {})
   }
 
   get #chat(): ChatTranslation {

@@ -11,6 +11,7 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
+import { betasOption, fitBetas } from './betas.ts'
 import { onlyJsonObject } from './json-object.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
@@ -38,6 +39,7 @@ const schema = Type.Object(
         description: 'The most tokens of a reply if the request does not say. Default: the maximum of the model.',
       }),
     ),
+    betas: betasOption('all are passed on'),
     facts: factsOption(factsRow),
   },
   { additionalProperties: false },
@@ -46,17 +48,18 @@ const schema = Type.Object(
 /** Anthropic's Messages API, whose own clients' bytes are passed on. The support of each parameter: docs/providers/anthropic.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'anthropic', schema, create })
 
-function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<typeof schema>, host: Host): Provider {
+function create(
+  { apiKey, baseUrl = BASE_URL, maxTokens, betas = ['*'], facts = {} }: Static<typeof schema>,
+  host: Host,
+): Provider {
   const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v1/messages', omit: /\/v1$/, example: BASE_URL })
   const credentials = { 'x-api-key': apiKey, 'anthropic-version': VERSION }
   const verbatim = (endpoint: string): EndpointOperation => ({
     parameters: 'verbatim',
-    request: (call, { model }) => ({
-      origin,
-      path: path + endpoint,
-      headers: { ...call.headers, ...credentials },
-      body: call.splice({ model }),
-    }),
+    request(call, { model }) {
+      const { headers, dropped } = fitBetas(call.headers, betas)
+      return { origin, path: path + endpoint, headers: { ...headers, ...credentials }, body: call.splice({ model }), dropped }
+    },
   })
   return {
     parameters,

@@ -14,6 +14,7 @@ import {
   Type,
   type UpstreamRefusal,
 } from 'unified-model-gateway/plugin'
+import { betasOption, fitBetas } from '../anthropic/betas.ts'
 import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
 import { parameters as claudeParameters } from '../anthropic/request.ts'
 import { addressesOption, OWN_HOSTS } from '../gemini/addresses.ts'
@@ -25,7 +26,7 @@ import { addressesOf, isClaude, readModel } from './address.ts'
 import { chatRequest, createTranslator } from './chat.ts'
 import { GoogleCredentials } from './credentials.ts'
 import { embeddingParameters, embeddingRequest, toEmbeddingReply } from './embeddings.ts'
-import { countRequest, messagesRequest } from './messages.ts'
+import { BETAS, countRequest, messagesRequest, RENAMED_BETAS } from './messages.ts'
 import { factsSchema, listModels } from './models.ts'
 
 const schema = Type.Object(
@@ -51,6 +52,7 @@ const schema = Type.Object(
       }),
     ),
     facts: Type.Optional(factsSchema),
+    betas: betasOption('those that Vertex AI is known to take'),
     addresses: addressesOption,
   },
   { additionalProperties: false },
@@ -60,7 +62,7 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'vertex', schema, create })
 
 function create(
-  { project, region = 'global', credentials, baseUrl, facts = {}, addresses: allowed = [] }: Static<typeof schema>,
+  { project, region = 'global', credentials, baseUrl, facts = {}, betas = BETAS, addresses: allowed = [] }: Static<typeof schema>,
   host: Host,
 ): Provider {
   const addresses = addressesOf({ project, region, ...(baseUrl && { baseUrl }) })
@@ -81,8 +83,9 @@ function create(
     serves: isClaude,
     async request(call, attempt) {
       const { name, method, body } = toRequest(call, readModel(attempt.model)!)
-      const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
-      return { origin: addresses.origin, path: addresses.path({ publisher: 'anthropic', name }, method), headers, body }
+      const { headers: own, dropped } = fitBetas(call.headers, betas, RENAMED_BETAS)
+      const headers = { ...own, ...(await google.forCall(call, attempt)) }
+      return { origin: addresses.origin, path: addresses.path({ publisher: 'anthropic', name }, method), headers, body, dropped }
     },
   })
 

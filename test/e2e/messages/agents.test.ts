@@ -33,6 +33,15 @@ describe("what Claude Code sends to /v1/messages, to an upstream that does not s
     return { sent: (await asked).json() as Sent, dropped: response.headers.get('x-umg-params-dropped') }
   }
 
+  it('names the betas, which the upstream does not get', async () => {
+    const { client, open } = fixture
+    const asked = open.reply(json(openaiReply({ text: 'Hi' }).whole))
+    const betas = { headers: { 'anthropic-beta': 'context-1m-2025-08-07' } }
+    const { response } = await client.messages.create({ model: 'open/gpt', ...ASKED }, betas).withResponse()
+    expect((await asked).headers).to.not.have.property('anthropic-beta')
+    expect(response.headers.get('x-umg-params-dropped')).to.equal('anthropic-beta')
+  })
+
   it('gives a tool without arguments the `properties` that GPT models require', async () => {
     const { sent } = await send({ tools: [NO_ARGUMENTS] })
     expect(sent.tools[0]!.function.parameters).to.deep.equal({ type: 'object', properties: {} })

@@ -21,7 +21,7 @@ export interface Fixture {
 export interface FixtureOptions extends Pick<TestGatewayOptions, 'files' | 'times'> {
   /** Links after `auth`. */
   readonly chain?: readonly object[]
-  readonly namespaces?: (upstreams: Pick<Fixture, 'open'>) => object
+  readonly namespaces?: (upstreams: Pick<Fixture, 'open' | 'claude'>) => object
 }
 
 /** Starts the gateway and its upstreams. */
@@ -38,7 +38,7 @@ export async function startFixture({ chain = [], namespaces, ...options }: Fixtu
         claude: { provider: 'anthropic', breaker: false, config: { baseUrl: claude.origin, apiKey: '${env:KEY}' } },
         open: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${open.origin}/v1`, apiKey: '${env:KEY}' } },
         gemini: { provider: 'gemini', breaker: false, config: { baseUrl: gemini.origin, apiKey: '${env:KEY}' } },
-        ...namespaces?.({ open }),
+        ...namespaces?.({ open, claude }),
       },
     },
   })

@@ -32,7 +32,12 @@ describe('POST /v1/messages, to Anthropic', () => {
 
   before(async () => {
     fixture = await startFixture({
-      namespaces: () => ({
+      namespaces: ({ claude }) => ({
+        kimi: {
+          provider: 'anthropic',
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of routes.yaml
+          config: { baseUrl: claude.origin, apiKey: '${env:KEY}', betas: ['context-1m-*'] },
+        },
         acme: {
           models: {
             smart: { targets: [{ model: 'open/gpt' }], fallbacks: ['claude/claude-x'] },
@@ -81,6 +86,15 @@ describe('POST /v1/messages, to Anthropic', () => {
       'anthropic-beta': 'context-1m-2025-08-07',
     })
     expect(request.headers).to.not.have.any.keys('authorization', 'anthropic-dangerous-direct-browser-access')
+  })
+
+  it('has only the betas that the operator says a compatible upstream knows', async () => {
+    const { claude, client } = fixture
+    const asked = claude.reply(json(MESSAGE))
+    const betas = { headers: { 'anthropic-beta': 'context-1m-2025-08-07,prompt-caching-scope-2026-01-05' } }
+    const { response } = await client.messages.create({ model: 'kimi/k3', ...ASKED }, betas).withResponse()
+    expect((await asked).headers['anthropic-beta']).to.equal('context-1m-2025-08-07')
+    expect(response.headers.get('x-umg-params-dropped')).to.equal('anthropic-beta.prompt-caching-scope-2026-01-05')
   })
 
   it('is streamed unchanged, and logged with its tokens', async () => {

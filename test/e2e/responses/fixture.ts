@@ -17,7 +17,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Respon
   })
   const fixture = await startUpstreams({
     ...options,
-    namespaces: ({ open }) => ({ native: native(open.origin), ...options.namespaces?.({ open }) }),
+    namespaces: (upstreams) => ({ native: native(upstreams.open.origin), ...options.namespaces?.(upstreams) }),
   })
   return { ...fixture, client: fixture.gateway.openai().withOptions({ maxRetries: 0 }) }
 }

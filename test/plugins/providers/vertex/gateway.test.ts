@@ -59,6 +59,21 @@ describe('vertex: in a gateway', () => {
     }
   })
 
+  it('gets the values of anthropic-beta that Vertex AI takes; the others are named', async () => {
+    const ask = async (beta: string) => {
+      const sent = upstream.reply(json({ ...CLAUDE, usage: { input_tokens: 1, output_tokens: 1 } }))
+      const json_ = { model: 'vertex/claude-opus-4-6', max_tokens: 9, messages: [{ role: 'user', content: 'Hello' }] }
+      const { headers } = await gateway.fetch('/v1/messages', { json: json_, headers: { 'anthropic-beta': beta } })
+      return { sent: (await sent).headers['anthropic-beta'], dropped: headers.get('x-umg-params-dropped') }
+    }
+    expect(await ask('context-1m-2025-08-07, prompt-caching-scope-2026-01-05,advanced-tool-use-2025-11-20')).to.deep.equal({
+      sent: 'context-1m-2025-08-07,tool-search-tool-2025-10-19',
+      dropped: 'anthropic-beta.prompt-caching-scope-2026-01-05',
+    })
+    expect(await ask('not one')).to.deep.equal({ sent: undefined, dropped: 'anthropic-beta' })
+    expect(await ask('context-1m-2025-08-07')).to.deep.equal({ sent: 'context-1m-2025-08-07', dropped: null })
+  })
+
   it('drops, refuses or sends a parameter according to the model', async () => {
     upstream.on(({ path }) => json(path.includes('/anthropic/') ? CLAUDE : GEMINI))
     const ask = (model: string, more: object) =>
