@@ -21,7 +21,7 @@ import type {
   RepliedCall,
   ReplyWriter,
 } from './client-protocol.ts'
-import { fitChat } from './fit-chat.ts'
+import { fitChat, profileKey } from './fit-chat.ts'
 import { setPointer } from './json.ts'
 import type { Keeper, KeptCall } from './kept-ids.ts'
 import { toUpstream } from './kept-references.ts'
@@ -62,7 +62,7 @@ export class CallForms implements ChatSource, ClientReplies {
   readonly client: ClientCall
   readonly #context: CallContext
   readonly #view = new ChatView(this)
-  readonly #fitted = new Map<Profile, FittedCall | GatewayError>()
+  readonly #fitted = new Map<string, FittedCall | GatewayError>()
   readonly #translated = new Remade(() => this.protocol.toChat(this.client.body))
   #edited: { readonly model: ModelId; readonly chat: ChatTranslation } | undefined
   #native: FittedCall | undefined
@@ -135,13 +135,14 @@ export class CallForms implements ChatSource, ClientReplies {
 
   /** The call for any other upstream. Throws `GatewayError` (400) for what only an upstream of the client's protocol serves. */
   chatFor(profile: Profile): FittedCall {
-    const known = this.#fitted.get(profile)
+    const key = profileKey(profile)
+    const known = this.#fitted.get(key)
     if (known instanceof GatewayError) throw known
     if (known !== undefined) return known
     const chat = new Remade(() => fitChat(this.#chat, profile))
     const dropped = [...chat.value.dropped, ...this.#lostHeaders]
     const fitted = { call: new ChatView(new FittedSource(this, chat)), dropped }
-    this.#fitted.set(profile, fitted)
+    this.#fitted.set(key, fitted)
     return fitted
   }
 
@@ -152,7 +153,8 @@ export class CallForms implements ChatSource, ClientReplies {
   async prepare(profiles: Iterable<Profile>, workers: CallWorkers): Promise<void> {
     if (!this.client.large || this.#edited !== undefined) return
     for (const profile of profiles) {
-      if (!this.#fitted.has(profile)) this.#fitted.set(profile, await this.#translateLarge(profile, workers))
+      const key = profileKey(profile)
+      if (!this.#fitted.has(key)) this.#fitted.set(key, await this.#translateLarge(profile, workers))
     }
   }
 

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../errors.ts'
-import type { CallFunction, ChatChunk, ChatCompletion, ChatRequest } from '../sdk/api.ts'
+import type { CallFunction, ChatChunk, ChatCompletion, ChatRequest, Hints } from '../sdk/api.ts'
 
 /**
  * What clients of an endpoint get from the gateway itself: errors, and signs of life in a silent stream. The replies of upstreams are the
@@ -33,6 +33,8 @@ export interface ChatTranslation {
   readonly dropped: readonly string[]
   /** True if parts, tools or tool calls have `cache_control`, which few upstreams take. */
   readonly hasCacheMarks: boolean
+  /** True if the effort of reasoning is a hint, which a model that does not take it need not get. */
+  readonly effortIsHint?: true
   /** The first thing that only an upstream of the client's own protocol can serve. It stands in `body` too, for links to see. */
   readonly foreign?: { readonly param: string; readonly hint: string }
 }
@@ -82,11 +84,11 @@ export interface ChatBytes {
   readonly dropped: readonly string[]
 }
 
-/**
- * How an upstream that speaks no protocol of its own takes a chat completion request: `verbatim` as it is, `openai` as it is with what only
- * OpenAI knows, `caching` with marks for its cache, `plain` without them.
- */
-export type Profile = 'verbatim' | 'openai' | 'caching' | 'plain'
+/** How an upstream that speaks no protocol of its own takes a chat completion request. */
+export interface Profile extends Hints {
+  /** `translated` by its provider, `verbatim` as it is, `openai` as it is with what only OpenAI knows. */
+  readonly kind: 'translated' | 'verbatim' | 'openai'
+}
 
 /**
  * A protocol that clients speak beside chat completions, as pure functions to and from them: links, providers and translators know chat

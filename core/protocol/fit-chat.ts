@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest, ChatTool, ContentPart, ParameterTable } from '../sdk/api.ts'
+import type { ChatMessage, ChatRequest, ChatTool, ContentPart, Hints, Provider } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { ChatTranslation, Profile } from './client-protocol.ts'
 
@@ -8,35 +8,60 @@ const NOT_OPENAI = ['top_k', 'cache_control']
 /** What an upstream of unknown kind may not take either: hints that only OpenAI knows, which are harmless to leave out. */
 const HINTS = ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'safety_identifier']
 
-/** How an upstream with this table takes a chat completion request. `isOpenai`: it has other endpoints of OpenAI too. */
-export function profileOf(table: ParameterTable, isOpenai: boolean): Profile {
-  if (table === 'verbatim') return isOpenai ? 'openai' : table
-  return table.cache_control?.support === 'mapped' ? 'caching' : 'plain'
+/**
+ * How a provider takes a chat completion request for a model. `isOpenai`: it has other endpoints of OpenAI too.
+ */
+export function profileOf(provider: Pick<Provider, 'parameters' | 'hints'>, model: string, isOpenai: boolean): Profile {
+  const { parameters } = provider
+  const table = typeof parameters === 'function' ? parameters(model) : parameters
+  if (table === 'verbatim') return { kind: isOpenai ? 'openai' : table, ...(provider.hints?.(model) ?? NO_HINTS) }
+  return { kind: 'translated', efforts: ANY, cacheControl: table.cache_control?.support === 'mapped' }
 }
+
+const NO_HINTS: Hints = { efforts: [], cacheControl: false }
+
+/** The efforts of protocols, from the least. */
+const ORDER = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+/** A provider that translates knows its models. */
+const ANY: readonly string[] = ORDER
+
+/** A name of a profile, which all profiles like it have. */
+export const profileKey = ({ kind, efforts, cacheControl }: Profile): string => [kind, cacheControl, ...efforts].join(' ')
 
 /**
  * A translated request as an upstream takes it, and the parameters left out, by their names in chat completions or the client's. Throws
  * `GatewayError` (400) for what only an upstream of the client's protocol serves.
  */
 export function fitChat(
-  { body, dropped, hasCacheMarks, foreign }: ChatTranslation,
+  { body, dropped, hasCacheMarks, effortIsHint, foreign }: ChatTranslation,
   profile: Profile,
 ): { readonly body: ChatRequest; readonly dropped: readonly string[] } {
   if (foreign !== undefined) throw unsupportedParameter(foreign.param, foreign.hint)
-  const left = leftOut(body, profile)
-  const isUnmarked = hasCacheMarks && profile !== 'caching'
-  if (left.length === 0 && !isUnmarked) return { body, dropped }
-  const fitted: ChatRequest = { ...body, ...(isUnmarked && withoutMarks(body)) }
+  const asked = body.reasoning_effort
+  const effort = effortIsHint || asked === 'none' ? fittedEffort(asked, profile) : asked
+  const left = [...leftOut(body, profile), ...(effort === asked || effort !== undefined ? [] : ['reasoning_effort'])]
+  const isUnmarked = hasCacheMarks && !profile.cacheControl
+  if (left.length === 0 && effort === asked && !isUnmarked) return { body, dropped }
+  const fitted: ChatRequest = {
+    ...body,
+    ...(effort !== asked && { reasoning_effort: effort }),
+    ...(isUnmarked && withoutMarks(body)),
+  }
   for (const name of left) delete fitted[name]
   return { body: fitted, dropped: [...dropped, ...left, ...(isUnmarked ? ['cache_control'] : [])] }
 }
 
-/** Of an upstream whose models are not known, one that does not reason answers 400 to `reasoning_effort: none`. */
-function leftOut(body: ChatRequest, profile: Profile): string[] {
-  if (profile === 'caching' || profile === 'plain') return []
-  const isUnknown = profile === 'verbatim'
-  const unknown = (isUnknown ? [...NOT_OPENAI, ...HINTS] : NOT_OPENAI).filter((name) => body[name] !== undefined)
-  return isUnknown && body.reasoning_effort === 'none' ? [...unknown, 'reasoning_effort'] : unknown
+function leftOut(body: ChatRequest, { kind, cacheControl }: Profile): string[] {
+  if (kind === 'translated') return []
+  const unknown = kind === 'openai' ? NOT_OPENAI : [...NOT_OPENAI, ...HINTS]
+  return unknown.filter((name) => body[name] !== undefined && !(name === 'cache_control' && cacheControl))
+}
+
+/** The nearest effort that the model takes and that is not more than asked; undefined if there is none. */
+function fittedEffort(asked: ChatRequest['reasoning_effort'], { efforts }: Profile): string | undefined {
+  if (asked == null || efforts.includes(asked)) return asked ?? undefined
+  const known = asked === 'none' ? [] : ORDER.slice(1, ORDER.indexOf(asked) + 1)
+  return known.findLast((level) => efforts.includes(level))
 }
 
 const withoutMarks = ({ messages, tools }: ChatRequest) => ({

@@ -82,7 +82,7 @@ export function servingOf(
     )
     return { operation: own!, call: filled, dropped: native.dropped, forms: undefined, cap }
   }
-  const chat = forms.chatFor(profileOf(tableFor(provider, model), own !== undefined))
+  const chat = forms.chatFor(profileOf(provider, model, own !== undefined))
   const filled = withMembers(chat.call, missing)
   if (standIn !== undefined) return { operation: standIn, call: filled, dropped: NONE, forms: undefined }
   return { operation: provider, call: filled, dropped: chat.dropped, forms, cap }
@@ -169,13 +169,13 @@ export function checkReferences({ leads }: Route, call: Call): void {
 }
 
 /** The profiles in which candidates take a call that they cannot serve in the client's own protocol. */
-export function profilesFor(candidates: Iterable<Candidate>, call: Call): Set<Profile> {
+export function profilesFor(candidates: Iterable<Candidate>, call: Call): readonly Profile[] {
   const native = formsOf(call)?.native
-  const profiles = new Set<Profile>()
+  const profiles: Profile[] = []
   for (const { target } of candidates) {
     const { model } = target.served
     const hasEndpoint = target.operations.of(call.endpoint, model) !== undefined
-    if (native === undefined || !hasEndpoint) profiles.add(profileOf(tableFor(target.provider, model), hasEndpoint))
+    if (native === undefined || !hasEndpoint) profiles.push(profileOf(target.provider, model, hasEndpoint))
   }
   return profiles
 }

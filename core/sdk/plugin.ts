@@ -139,10 +139,23 @@ export interface EndpointOperation {
 /** A parameter of chat completions that caps the tokens of an answer. */
 export type CapName = 'max_completion_tokens' | 'max_tokens'
 
+/** What a model takes of hints: parts of a call that are harmless to leave out. */
+export interface Hints {
+  /** The values of `reasoning_effort`. */
+  readonly efforts: readonly string[]
+  /** Whether it takes `cache_control`, the marks for the cache of prompts. */
+  readonly cacheControl: boolean
+}
+
 /** A configured provider. Core does the I/O: the provider translates a call to a request and, if needed, the reply back. */
 export interface Provider {
   /** A function if the supports depend on the model; it receives the model's upstream name. */
   readonly parameters: ParameterTable | ((model: string) => ParameterTable)
+  /**
+   * With `verbatim` parameters: what a model, by its upstream name, takes of the hints of a call that the gateway has translated to a chat
+   * completion. Absent: neither an effort nor marks.
+   */
+  hints?(model: string): Hints
   /** True if `request` gets a new credential after the last one was refused: such a refusal is attempted once more. */
   readonly refreshes?: boolean
   /** The largest request body that it serves, in bytes: a larger one is refused before it is parsed. Absent: the gateway's own limit. */

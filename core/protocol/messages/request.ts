@@ -62,7 +62,7 @@ export function toChat(body: Readonly<Record<string, unknown>>): ChatTranslation
     ...(tier === 'standard_only' && { service_tier: 'default' }),
   }
   const { dropped, hasCacheMarks, foreign } = notes
-  return { body: request, dropped, hasCacheMarks, ...(foreign && { foreign }) }
+  return { body: request, dropped, hasCacheMarks, effortIsHint: true, ...(foreign && { foreign }) }
 }
 
 /** A large request as JSON for an upstream, in a worker thread. */

@@ -5,6 +5,7 @@ import {
   type Call,
   defineProvider,
   type EndpointOperation,
+  factsOption,
   GatewayError,
   type Host,
   type Provider,
@@ -14,6 +15,7 @@ import {
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
 import { ENDPOINT_PATHS, forEndpoints } from '../openai-compatible/endpoints.ts'
+import { factsRow, hintsOf } from '../openai-compatible/facts.ts'
 import { refuseMembers, splicedBody } from '../openai-compatible/index.ts'
 import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
 import { addressOf, ENDPOINTS, type Operation } from './address.ts'
@@ -41,6 +43,7 @@ const schema = Type.Object(
         description: 'The version of the API of deployments, 2024-10-21 or later. Absent: /openai/v1, which has none.',
       }),
     ),
+    facts: factsOption(factsRow),
     ...memberOptions(STORES),
   },
   { additionalProperties: false },
@@ -49,7 +52,7 @@ const schema = Type.Object(
 /** Azure OpenAI: models are the deployments of a resource. It receives the client's own bytes: docs/providers/azure-openai.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'azure-openai', schema, create })
 
-function create({ baseUrl, apiKey, apiVersion, ...members }: Static<typeof schema>, host: Host): Provider {
+function create({ baseUrl, apiKey, apiVersion, facts = {}, ...members }: Static<typeof schema>, host: Host): Provider {
   const address = addressOf(baseUrl, apiVersion)
   const refused = refusedMembers(STORES, members)
   const credentials = apiKey ? keyCredentials(apiKey) : new EntraCredentials(address.scope)
@@ -73,6 +76,7 @@ function create({ baseUrl, apiKey, apiVersion, ...members }: Static<typeof schem
     parameters: 'verbatim',
     // Models that reason refuse max_tokens (learn.microsoft.com, "Azure OpenAI reasoning models").
     cap: 'max_completion_tokens',
+    hints: (model) => hintsOf(model, [facts]),
     ...(!apiKey && { refreshes: true }),
     request: async (call, attempt) => ({
       ...(await toHead('/chat/completions', call, attempt)),

@@ -3,6 +3,7 @@ import {
   bearer,
   type ChatRequest,
   defineProvider,
+  factsOption,
   type Host,
   isRecord,
   type Model,
@@ -13,6 +14,7 @@ import {
   Type,
   type UpstreamHeaders,
 } from 'unified-model-gateway/plugin'
+import { factsRow, thinks } from './facts.ts'
 import { toRefusal } from './refusal.ts'
 import { chatBody, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
@@ -36,6 +38,7 @@ const schema = Type.Object(
         examples: [{ num_ctx: 32_768 }],
       }),
     ),
+    facts: factsOption(factsRow),
     keepAlive: Type.Optional(
       Type.Union([Type.String({ pattern: '^-?\\d+(?:\\.\\d+)?(?:ms|s|m|h)$' }), Type.Integer()], {
         description: 'How long a model stays loaded after a call: 30m, or seconds; below 0: without end.',
@@ -48,25 +51,38 @@ const schema = Type.Object(
 /** Ollama's own API. The support of each parameter: docs/providers/ollama.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'ollama', schema, create })
 
-function create({ baseUrl = BASE_URL, apiKey, options, keepAlive }: Static<typeof schema>, host: Host): Provider {
+function create({ baseUrl = BASE_URL, apiKey, options, keepAlive, facts = {} }: Static<typeof schema>, host: Host): Provider {
   const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/api/chat', omit: /\/(?:api|v1)$/, example: BASE_URL })
   const credentials: UpstreamHeaders = apiKey ? { authorization: bearer(apiKey) } : {}
+  /** By model, whether it thinks, from the list of models. */
+  const listed = new Map<string, boolean>()
   return {
     parameters,
     async request(call, { model }) {
-      const { body, dropped } = await host.compute(call, chatBody, { model, options, keepAlive })
+      const { body, dropped } = await host.compute(call, chatBody, {
+        model,
+        options,
+        keepAlive,
+        thinks: thinks(model, facts, listed.get(model)),
+      })
       return { origin, path: `${path}/api/chat`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
     translator: (call) => createTranslator(requiredCall(call.member('tool_choice') as ChatRequest['tool_choice'])),
     error: toRefusal,
-    models: async (signal) => readModels(await host.getJson(`${origin}${path}/api/tags`, { headers: credentials, signal })),
+    async models(signal) {
+      const models = listOf(await host.getJson(`${origin}${path}/api/tags`, { headers: credentials, signal }))
+      listed.clear()
+      for (const { name, capabilities } of models)
+        if (Array.isArray(capabilities)) listed.set(String(name), capabilities.includes('thinking'))
+      return models.flatMap(toModel)
+    },
   }
 }
 
-/** The chat models of a reply to `GET /api/tags`. Throws an Error if the reply is not a list of models. */
-function readModels(reply: unknown): readonly Model[] {
+/** The models of a reply to `GET /api/tags`. Throws an Error if the reply is not a list of models. */
+function listOf(reply: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (!isRecord(reply) || !Array.isArray(reply.models)) throw new Error('the reply to GET /api/tags is not a list of models')
-  return reply.models.filter(isRecord).flatMap(toModel)
+  return reply.models.filter(isRecord)
 }
 
 function toModel({ name, modified_at, capabilities, details }: Readonly<Record<string, unknown>>): readonly Model[] {

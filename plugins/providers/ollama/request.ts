@@ -54,6 +54,8 @@ export interface Target {
   /** Override the model's own; the client's override them. */
   readonly options?: Readonly<Record<string, unknown>>
   readonly keepAlive?: string | number
+  /** Whether the model thinks: Ollama answers 400 to `think` for one that does not. */
+  readonly thinks: boolean
 }
 
 /** An upstream request, and the parameters that are left out. */
@@ -69,12 +71,13 @@ export const chatBody = defineCallFunction(import.meta.url, 'chatBody', (call, t
 })
 
 /** Translates a chat completion request for `POST /api/chat`. Throws `GatewayError` (400) for parameters that Ollama cannot honour. */
-export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, keepAlive }: Target): Translated {
+export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, keepAlive, thinks }: Target): Translated {
   const { tools, required } = toToolset(body)
   const asked = toFormat(body)
   const format = required?.format ?? asked
   const messages = toMessages(body.messages)
-  const think = toThink(body.reasoning_effort ?? undefined)
+  const asksToThink = toThink(body.reasoning_effort ?? undefined)
+  const think = thinks || asksToThink === false ? asksToThink : undefined
   const options = { ...own, ...toOptions(body) }
   return {
     request: {
@@ -89,7 +92,11 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, k
       ...(keepAlive !== undefined && { keep_alive: keepAlive }),
     },
     // A required call is no answer to format.
-    dropped: [...(required && asked !== undefined ? ['response_format'] : []), ...droppedInside(body, parameters)],
+    dropped: [
+      ...(required && asked !== undefined ? ['response_format'] : []),
+      ...(think === asksToThink ? [] : ['reasoning_effort']),
+      ...droppedInside(body, parameters),
+    ],
   }
 }
 

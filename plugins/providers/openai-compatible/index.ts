@@ -9,6 +9,7 @@ import {
   defineProvider,
   type EndpointOperation,
   type FieldProblem,
+  factsOption,
   InvalidConfig,
   parseBaseUrl,
   type Secret,
@@ -18,6 +19,7 @@ import {
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
 import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
+import { factsRow, hintsOf } from './facts.ts'
 import { CHOOSING, memberOptions, type RefusedMembers, refusedMembers, refuseMember } from './members.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { QUIRKS } from './quirks/named.ts'
@@ -68,6 +70,7 @@ const schema = Type.Object(
           'Sent with every request to this vendor, discovery included. The value of a header whose name has the word key, token, secret, auth, password, credential, cookie or session must be a reference.',
       }),
     ),
+    facts: factsOption(factsRow),
     ...memberOptions(CHOOSING),
   },
   { additionalProperties: false },
@@ -79,7 +82,7 @@ export default defineProvider({
   name: 'openai-compatible',
   schema,
 
-  create({ preset: name, baseUrl, quirks: own = [], apiKey, responses, headers = {}, ...members }, host) {
+  create({ preset: name, baseUrl, quirks: own = [], apiKey, responses, headers = {}, facts = {}, ...members }, host) {
     const preset: Preset | undefined = name && PRESETS[name]
     const address = baseUrl ?? preset?.baseUrl
     if (address === undefined)
@@ -112,6 +115,7 @@ export default defineProvider({
     return {
       parameters: 'verbatim',
       cap: preset?.cap ?? 'max_tokens',
+      hints: (model) => hintsOf(model, [facts, preset?.facts ?? {}]),
       request:
         requestQuirks.length > 0
           ? async (call, { model }) =>

@@ -1,4 +1,5 @@
 import type { CapName } from 'unified-model-gateway/plugin'
+import { type FactsTable, IGNORES_EFFORT, MARKS_OF_CLAUDE } from './facts.ts'
 import { googleError, mistralError } from './quirks/errors.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { cachedTokens, finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
@@ -17,6 +18,8 @@ export interface Preset {
   readonly responses?: true
   /** By which parameter of chat completions the vendor takes the most tokens of an answer. Absent: `max_tokens`. */
   readonly cap?: CapName
+  /** What its models take, before the facts that hold for all upstreams. */
+  readonly facts?: FactsTable
   /** Without any, replies reach the client byte for byte. */
   readonly quirks: readonly Quirk[]
   /** The page that states the base URL. */
@@ -90,6 +93,7 @@ export const PRESETS = {
   deepseek: {
     baseUrl: 'https://api.deepseek.com',
     keyVariable: 'DEEPSEEK_API_KEY',
+    facts: IGNORES_EFFORT, // api-docs.deepseek.com, "Thinking mode": other levels are mapped to its own
     quirks: [
       developerRole, // "unknown variant `developer`": github.com/earendil-works/pi/issues/1048
       maxTokens, // the other name is ignored: github.com/earendil-works/pi/issues/8018
@@ -207,6 +211,8 @@ export const PRESETS = {
   openrouter: {
     baseUrl: 'https://openrouter.ai/api/v1',
     keyVariable: 'OPENROUTER_API_KEY',
+    // Members that a model does not take are ignored: openrouter.ai/docs, "Parameters". Marks: openrouter.ai/docs, "Prompt caching".
+    facts: { ...MARKS_OF_CLAUDE, ...IGNORES_EFFORT },
     quirks: [],
     source: 'https://openrouter.ai/docs/quickstart',
   },
@@ -270,6 +276,7 @@ export const PRESETS = {
   vercel: {
     baseUrl: 'https://ai-gateway.vercel.sh/v1',
     keyVariable: 'AI_GATEWAY_API_KEY',
+    facts: MARKS_OF_CLAUDE, // vercel.com/docs/ai-gateway, "Anthropic"
     quirks: [],
     source: 'https://docs.litellm.ai/docs/providers/vercel_ai_gateway',
   },
@@ -322,11 +329,13 @@ export const PRESETS = {
   },
   sglang: {
     baseUrl: 'http://127.0.0.1:30000/v1',
+    facts: IGNORES_EFFORT, // unknown members are ignored, and each effort is known: github.com/sgl-project/sglang, protocol.py
     quirks: [],
     source: 'https://mintlify.com/sgl-project/sglang/quickstart',
   },
   vllm: {
     baseUrl: 'http://127.0.0.1:8000/v1',
+    facts: IGNORES_EFFORT, // for the model's template, which may ignore it: docs.vllm.ai, chat completion protocol
     responses: true, // docs.vllm.ai/en/latest/serving/openai_compatible_server.html
     quirks: [],
     source: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',

@@ -62,7 +62,7 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'vertex', schema, create })
 
 function create(
-  { project, region = 'global', credentials, baseUrl, facts = {}, betas = BETAS, addresses: allowed = [] }: Static<typeof schema>,
+  { project, region = 'global', credentials, baseUrl, facts = {}, betas, addresses: allowed = [] }: Static<typeof schema>,
   host: Host,
 ): Provider {
   const addresses = addressesOf({ project, region, ...(baseUrl && { baseUrl }) })
@@ -83,7 +83,7 @@ function create(
     serves: isClaude,
     async request(call, attempt) {
       const { name, method, body } = toRequest(call, readModel(attempt.model)!)
-      const { headers: own, dropped } = fitBetas(call.headers, betas, RENAMED_BETAS)
+      const { headers: own, dropped } = fitBetas(call.headers, betas ?? BETAS, RENAMED_BETAS)
       const headers = { ...own, ...(await google.forCall(call, attempt)) }
       return { origin: addresses.origin, path: addresses.path({ publisher: 'anthropic', name }, method), headers, body, dropped }
     },

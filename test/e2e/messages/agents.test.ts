@@ -8,6 +8,7 @@ type Body = Omit<Anthropic.MessageCreateParamsNonStreaming, 'model'>
 interface Sent {
   readonly messages: readonly { readonly content: unknown; readonly tool_calls?: readonly Called[] }[]
   readonly tools: readonly { readonly function: { readonly name: string; readonly parameters?: object } }[]
+  readonly reasoning_effort?: string
   readonly tool_choice?: { readonly function: { readonly name: string } }
 }
 
@@ -21,16 +22,72 @@ describe("what Claude Code sends to /v1/messages, to an upstream that does not s
   let fixture: Fixture
 
   before(async () => {
-    fixture = await startFixture()
+    fixture = await startFixture({
+      namespaces: ({ open }) => {
+        const behind = (preset: string) => ({ provider: 'openai-compatible', config: { preset, baseUrl: `${open.origin}/v1` } })
+        return { openrouter: behind('openrouter'), vercel: behind('vercel') }
+      },
+    })
   })
   after(() => fixture?.stop())
 
   /** What the upstream gets, and the parameters that are named as dropped. */
-  async function send(body: Partial<Body>) {
+  async function send(body: Partial<Body>, model = 'open/gpt') {
     const { client, open } = fixture
     const asked = open.reply(json(openaiReply({ text: 'Hi' }).whole))
-    const { response } = await client.messages.create({ model: 'open/gpt', ...ASKED, ...body }).withResponse()
+    const { response } = await client.messages.create({ model, ...ASKED, ...body }).withResponse()
     return { sent: (await asked).json() as Sent, dropped: response.headers.get('x-umg-params-dropped') }
+  }
+
+  for (const [model, effort, sent] of [
+    ['llama-3.3-70b-versatile', 'high', undefined],
+    ['gpt-4.1', 'high', undefined],
+    ['gpt-oss-120b', 'high', 'high'],
+    ['gpt-oss-120b', 'max', 'high'],
+    ['openai/gpt-5.5', 'low', 'low'],
+    ['gpt-5', 'max', 'high'],
+    ['kimi-k3', 'medium', 'low'],
+    ['gpt', 'xhigh', 'high'],
+  ] as const) {
+    it(`sends ${model} the effort that it takes, of ${effort} ${sent ?? 'none, and names it'}`, async () => {
+      const body = { thinking: { type: 'adaptive' as const }, output_config: { effort } }
+      const got = await send(body, `open/${model}`)
+      expect([got.sent.reasoning_effort, got.dropped]).to.deep.equal([sent, sent === undefined ? 'thinking' : null])
+    })
+  }
+
+  it('sends no thinking as such to models that can be asked not to, and names it for others', async () => {
+    const off = { thinking: { type: 'disabled' as const } }
+    expect((await send(off, 'open/gpt-5.4')).sent.reasoning_effort).to.equal('none')
+    const unknown = await send(off, 'open/llama-3.3-70b-versatile')
+    expect([unknown.sent.reasoning_effort, unknown.dropped]).to.deep.equal([undefined, 'thinking'])
+  })
+
+  it('sends marks for the cache of prompts to models that the operator says take them', async () => {
+    const cache_control = { type: 'ephemeral' as const }
+    const system = [{ type: 'text' as const, text: 'Be brief.', cache_control }]
+    const marked = await send({ system, tools: [{ ...NO_ARGUMENTS, cache_control }] }, 'open/claude-opus-4-6')
+    expect(marked.sent.messages[0]!.content).to.deep.equal([{ type: 'text', text: 'Be brief.', cache_control }])
+    expect(marked.sent.tools[0]).to.have.property('cache_control').that.deep.equals(cache_control)
+    expect(marked.dropped).to.equal(null)
+    const other = await send({ system })
+    expect([other.sent.messages[0]!.content, other.dropped]).to.deep.equal(['Be brief.', 'cache_control'])
+  })
+
+  for (const preset of ['openrouter', 'vercel']) {
+    it(`sends them to Claude behind ${preset}`, async () => {
+      const { client, open } = fixture
+      const cache_control = { type: 'ephemeral' as const }
+      const system = [{ type: 'text' as const, text: 'Be brief.', cache_control }]
+      const dropped = async (model: string) => {
+        const asked = open.reply(json(openaiReply({ text: 'Hi' }).whole))
+        const { response } = await client.messages.create({ model, ...ASKED, system }).withResponse()
+        expect((await asked).body.includes('cache_control')).to.equal(model.includes('claude'))
+        return response.headers.get('x-umg-params-dropped')
+      }
+      expect(await dropped(`${preset}/anthropic/claude-sonnet-4.5`)).to.equal(null)
+      expect(await dropped(`${preset}/meta/llama-4`)).to.equal('cache_control')
+    })
   }
 
   it('names the betas, which the upstream does not get', async () => {

@@ -36,7 +36,11 @@ export async function startFixture({ chain = [], namespaces, ...options }: Fixtu
       chain: [{ plugin: 'auth' }, ...chain],
       namespaces: {
         claude: { provider: 'anthropic', breaker: false, config: { baseUrl: claude.origin, apiKey: '${env:KEY}' } },
-        open: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${open.origin}/v1`, apiKey: '${env:KEY}' } },
+        open: {
+          provider: 'openai-compatible',
+          breaker: false,
+          config: { baseUrl: `${open.origin}/v1`, apiKey: '${env:KEY}', facts: OPEN_FACTS },
+        },
         gemini: { provider: 'gemini', breaker: false, config: { baseUrl: gemini.origin, apiKey: '${env:KEY}' } },
         ...namespaces?.({ open, claude }),
       },
@@ -47,6 +51,9 @@ export async function startFixture({ chain = [], namespaces, ...options }: Fixtu
   const client = new Anthropic({ baseURL: gateway.url, apiKey: gateway.liveKey, maxRetries: 0 })
   return { gateway, claude, open, gemini, client, stop: () => all.disposeAsync() }
 }
+
+/** What the models of `open` take. */
+const OPEN_FACTS = { gpt: { efforts: ['low', 'medium', 'high'] }, 'claude-*': { cacheControl: true } }
 
 /** A minimal request. */
 export const ASKED = { max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { TObject } from 'typebox'
-import { type Host, Secret } from 'unified-model-gateway/plugin'
-import { testHost } from 'unified-model-gateway/plugin/testing'
+import { type Host, Secret, type UpstreamRequest } from 'unified-model-gateway/plugin'
+import { testAttempt, testCall, testHost } from 'unified-model-gateway/plugin/testing'
 import plugin from '../../../../plugins/providers/ollama/index.ts'
 import { parameters } from '../../../../plugins/providers/ollama/request.ts'
 import { expectParametersOn, namesIn, providerPage } from '../../../support/provider-page.ts'
@@ -49,6 +49,24 @@ describe('ollama: the list of models', () => {
     const provider = await plugin.create({}, testHost({ getJson }))
     return { models: await provider.models!(new AbortController().signal), asked }
   }
+
+  it('tells which models think', async () => {
+    const getJson: Host['getJson'] = async () => ({
+      models: [
+        { name: 'own-thinker', capabilities: ['completion', 'thinking'] },
+        { name: 'qwen3-talker', capabilities: ['completion'] },
+      ],
+    })
+    const provider = await plugin.create({}, testHost({ getJson }))
+    const thinkOf = async (model: string) => {
+      const call = testCall({ model: `local/${model}`, reasoning_effort: 'high' })
+      const { body } = (await provider.request(call, testAttempt(call))) as UpstreamRequest
+      return (JSON.parse(String(body)) as { think?: unknown }).think
+    }
+    expect([await thinkOf('own-thinker'), await thinkOf('qwen3-talker')]).to.deep.equal([undefined, 'high'])
+    await provider.models!(new AbortController().signal)
+    expect([await thinkOf('own-thinker'), await thinkOf('qwen3-talker')]).to.deep.equal(['high', undefined])
+  })
 
   it('has the chat models, with their context length if known', async () => {
     const { models, asked } = await listing({

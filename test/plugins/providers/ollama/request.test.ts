@@ -57,6 +57,19 @@ describe('ollama: a request', () => {
     })
   }
 
+  it('does not ask a model to think that does not, and names that', async () => {
+    const effort = { reasoning_effort: 'high' }
+    const { body, dropped } = await upstream({ ...effort, model: 'local/llama3.2' })
+    expect([JSON.parse(String(body)), dropped]).to.deep.equal([
+      { ...(await translate({})), model: 'llama3.2' },
+      ['reasoning_effort'],
+    ])
+    expect((await translate({ reasoning_effort: 'none', model: 'local/llama3.2' })).think).to.equal(false)
+    const facts = { 'llama*': { thinking: true }, 'gpt-oss*': { thinking: false } }
+    expect((await translate({ ...effort, model: 'local/llama3.2' }, { facts })).think).to.equal('high')
+    expect(await translate(effort, { facts })).not.to.have.property('think')
+  })
+
   it('with an unknown effort is refused with a list of the known ones', async () => {
     const refusal = await refusalOf({ reasoning_effort: 'heroic' })
     expect(refusal).to.include({ code: 'invalid_value', param: 'reasoning_effort' })

@@ -1,0 +1,74 @@
+import { type FactsByModel, type Hints, modelFacts, type Static, Type } from 'unified-model-gateway/plugin'
+
+const LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+
+/** The facts about one model: what it takes of a call of another protocol, whose client does not know which model answers. */
+const Facts = Type.Object(
+  {
+    efforts: Type.Array(Type.Enum([...LEVELS]), {
+      description:
+        'The values of `reasoning_effort` that the model takes. A call of the Messages API, whose effort is a hint, gets the nearest one below its own; if there is none, the effort is left out and named.',
+    }),
+    cacheControl: Type.Boolean({ description: 'Takes `cache_control`, the marks for the cache of prompts.' }),
+  },
+  { additionalProperties: false },
+)
+
+/** The facts about one model. */
+type ModelFacts = Static<typeof Facts>
+
+/** Rows by globs of model names. */
+export type FactsTable = FactsByModel<ModelFacts>
+
+/** The schema of one row of a namespace's `facts`. */
+export const factsRow = Type.Partial(Facts, { additionalProperties: false })
+
+/** Of an upstream that ignores an effort that a model does not take. */
+export const IGNORES_EFFORT: FactsTable = { '*': { efforts: [...LEVELS] } }
+
+/** Claude behind a gateway that passes its marks on. */
+export const MARKS_OF_CLAUDE: FactsTable = { '*claude*': { cacheControl: true } }
+
+const efforts = (text: string): ModelFacts['efforts'] =>
+  text.split(' ').filter((level) => LEVELS.includes(level as never)) as never
+
+/** Both as a vendor names it, and after the name of an owner. */
+const named = (glob: string, row: Partial<ModelFacts>): FactsTable => ({ [glob]: row, [`*/${glob}`]: row })
+
+/**
+ * Models that take an effort on chat completions; a model without a row is not known to. The first row that matches decides.
+ * OpenAI: learn.microsoft.com, "Azure OpenAI reasoning models"; developers.openai.com, models; github.com/UKGovernmentBEIS/inspect_ai, issue 5254.
+ * gpt-oss and Qwen: console.groq.com/docs/reasoning. Grok: docs.x.ai and github.com/vercel/ai, packages/xai. Gemini: ai.google.dev, "OpenAI
+ * compatibility". Kimi: platform.moonshot.ai. Read in November 2026.
+ */
+const SHIPPED: FactsTable = {
+  '*gpt-oss*': { efforts: efforts('low medium high') },
+  '*gpt-*-chat*': { efforts: [] },
+  '*gpt-5.1*': { efforts: efforts('none low medium high') },
+  '*gpt-5.*': { efforts: efforts('none low medium high xhigh') },
+  '*gpt-5*': { efforts: efforts('minimal low medium high') },
+  '*gpt-6-astra*': { efforts: efforts('low medium high xhigh') },
+  '*gpt-6.1-sol*': { efforts: efforts('low medium high xhigh') },
+  '*gpt-6*': { efforts: efforts('none low medium high xhigh') },
+  ...named('o1-mini*', { efforts: [] }),
+  ...named('o1-preview*', { efforts: [] }),
+  ...named('o1*', { efforts: efforts('low medium high') }),
+  ...named('o3*', { efforts: efforts('low medium high') }),
+  ...named('o4*', { efforts: efforts('low medium high') }),
+  '*grok-3-mini*': { efforts: efforts('low high') },
+  '*grok-4.3*': { efforts: efforts('none low medium high xhigh') },
+  '*grok-4.5*': { efforts: efforts('low medium high') },
+  '*grok-4.6*': { efforts: efforts('low medium high xhigh') },
+  '*grok-4.7*': { efforts: efforts('low medium high xhigh') },
+  '*qwen3.8*': { efforts: efforts('none low medium high') },
+  '*kimi-k3*': { efforts: efforts('low high max') },
+  '*mistral-medium-3.5*': { efforts: efforts('none high') },
+  '*gemini-2.5-pro*': { efforts: efforts('minimal low medium high') },
+  '*gemini-2.5*': { efforts: efforts('none minimal low medium high') },
+  '*gemini-3*': { efforts: efforts('minimal low medium high') },
+}
+
+const UNKNOWN: ModelFacts = { efforts: [], cacheControl: false }
+
+/** What a model takes of hints. `tables`: of the operator and of the preset, which come before those that ship. */
+export const hintsOf = (model: string, tables: readonly FactsTable[]): Hints => modelFacts(model, [...tables, SHIPPED], UNKNOWN)
