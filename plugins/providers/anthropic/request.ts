@@ -12,10 +12,11 @@ import {
 } from 'unified-model-gateway/plugin'
 import { markOf } from './content.ts'
 import { askForJsonObject } from './json-object.ts'
+import { surplusMarks } from './marks.ts'
 import { MAX_MARKS, toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning, withoutThinking } from './reasoning.ts'
-import { toStrictSchema } from './schema.ts'
+import { expectNoMaps, hasStrictMaps, toStrictSchema } from './schema.ts'
 import { isForced, marksIn, toToolset } from './tools.ts'
 import type { MessagesRequest, OutputFormat } from './wire.ts'
 
@@ -111,7 +112,11 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
       ...sampling.dropped,
       ...stop.dropped,
       ...(reasoning.dropped ? ['reasoning_effort'] : []),
-      ...droppedInside(body, { ...parameters, ...(!facts.structuredOutputs && { 'tools.strict': dropped }) }),
+      ...droppedInside(body, {
+        ...parameters,
+        ...((!facts.structuredOutputs || hasStrictMaps(body)) && { 'tools.strict': dropped }),
+      }),
+      ...surplusMarks(body),
     ],
   }
 }
@@ -138,5 +143,6 @@ function toFormat(body: Readonly<ChatRequest>, facts: ModelFacts): OutputFormat 
   if (format?.type !== 'json_schema') return undefined
   if (!facts.structuredOutputs) throw unsupportedParameter('response_format', 'Claude follows a schema from version 4.1 on.')
   const { schema, description } = format
+  expectNoMaps(schema)
   return { type: 'json_schema', schema: toStrictSchema({ ...(description && { description }), ...schema }) }
 }

@@ -1,4 +1,10 @@
-import { isRecord, restrictSchema, type SchemaKeywords } from 'unified-model-gateway/plugin'
+import {
+  type ChatRequest,
+  isRecord,
+  restrictSchema,
+  type SchemaKeywords,
+  unsupportedParameter,
+} from 'unified-model-gateway/plugin'
 
 const KEPT = new Set(['type', 'title', 'default', 'const', 'enum', 'required'])
 const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
@@ -66,3 +72,38 @@ export function toStrictSchema(schema: Schema): Schema {
     ...((schema.type === 'object' || schema.properties !== undefined) && { additionalProperties: false }),
   }
 }
+
+/** Keywords by which an object has members of any name. */
+const MAPS = ['additionalProperties', 'unevaluatedProperties', 'patternProperties'] as const
+
+/**
+ * Whether a schema has a map: an object whose members may have any name. Anthropic's constrained decoding closes every object, so that a map
+ * would be empty.
+ */
+export function hasMaps(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(hasMaps)
+  if (!isRecord(schema)) return false
+  if (MAPS.some((keyword) => isMap(schema, keyword))) return true
+  for (const keyword of [...KEYWORDS.schema, ...KEYWORDS.list]) if (hasMaps(schema[keyword])) return true
+  return [...KEYWORDS.named].some((keyword) => isRecord(schema[keyword]) && Object.values(schema[keyword]).some(hasMaps))
+}
+
+/** `true`, or a schema of any value, only allows further members: without any of its own the object is a map of these. */
+function isMap(schema: Schema, keyword: string): boolean {
+  const { properties, [keyword]: others } = schema
+  const allowsAny = others === true || (isRecord(others) && Object.keys(others).length === 0)
+  if (allowsAny) return keyword !== 'patternProperties' && !(isRecord(properties) && Object.keys(properties).length > 0)
+  return isRecord(others)
+}
+
+/** Throws `GatewayError` (400) for the schema of an answer with a map. */
+export function expectNoMaps(schema: Schema): void {
+  if (!hasMaps(schema)) return
+  const hint =
+    'Here an object has only the members that its schema names, and a map (`additionalProperties`, `patternProperties`) would stay empty: ask for a list of keys and values.'
+  throw unsupportedParameter('response_format', hint)
+}
+
+/** Whether a strict tool has a map in its arguments: it is sent without `strict`. */
+export const hasStrictMaps = ({ tools = [] }: Readonly<ChatRequest>): boolean =>
+  (tools ?? []).some((tool) => tool.type === 'function' && tool.function.strict === true && hasMaps(tool.function.parameters))

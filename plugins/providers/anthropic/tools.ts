@@ -7,7 +7,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { markOf } from './content.ts'
 import type { ModelFacts } from './models.ts'
-import { toInputSchema, toStrictSchema } from './schema.ts'
+import { hasMaps, toInputSchema, toStrictSchema } from './schema.ts'
 import type { Tool, ToolChoice } from './wire.ts'
 
 /** The tools of a request; empty without tools. */
@@ -47,7 +47,7 @@ function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
     name,
     ...(description && { description }),
     ...(mark && { cache_control: mark }),
-    ...(strict && facts.structuredOutputs
+    ...(strict && facts.structuredOutputs && !hasMaps(schema)
       ? { input_schema: { ...toStrictSchema(schema), type: schema.type }, strict }
       : { input_schema: schema }),
   }

@@ -11,7 +11,8 @@ import {
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { askForJsonObject } from '../anthropic/json-object.ts'
-import { toStrictSchema } from '../anthropic/schema.ts'
+import { surplusMarks } from '../anthropic/marks.ts'
+import { expectNoMaps, hasStrictMaps, toStrictSchema } from '../anthropic/schema.ts'
 import { toCachePoint } from './content.ts'
 import { toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
@@ -112,10 +113,10 @@ function lostInside(body: Readonly<ChatRequest>, { caching, strictTools }: Model
   const table = {
     ...parameters,
     ...(!caching && { cache_control: dropped, prompt_cache_breakpoint: dropped }),
-    ...(!strictTools && { 'tools.strict': dropped }),
+    ...((!strictTools || hasStrictMaps(body)) && { 'tools.strict': dropped }),
   }
   const isLost = (body.tools ?? []).some((tool) => 'cache_control' in tool) || (!caching && body.cache_control != null)
-  return [...new Set([...droppedInside(body, table), ...(isLost ? ['cache_control'] : [])])]
+  return [...new Set([...droppedInside(body, table), ...(isLost ? ['cache_control'] : surplusMarks(body))])]
 }
 
 /** The parameters of a request that are sent, and the names of those that the model does not take. */
@@ -151,5 +152,6 @@ function toTextFormat(body: Readonly<ChatRequest>, facts: ModelFacts): TextForma
   if (format?.type !== 'json_schema') return undefined
   if (!facts.schemas) throw unsupportedParameter('response_format', 'On Bedrock this model does not follow a schema.')
   const { type, schema, ...rest } = format
+  expectNoMaps(schema)
   return { type, structure: { jsonSchema: { schema: JSON.stringify(toStrictSchema(schema)), ...rest } } }
 }

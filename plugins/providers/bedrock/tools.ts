@@ -6,7 +6,7 @@ import {
   readToolChoice,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import { toInputSchema, toStrictSchema } from '../anthropic/schema.ts'
+import { hasMaps, toInputSchema, toStrictSchema } from '../anthropic/schema.ts'
 import type { ModelFacts } from './models.ts'
 import type { Message, Tool, ToolChoice, ToolConfig } from './wire.ts'
 
@@ -101,7 +101,7 @@ function calledIn(messages: readonly Message[]): Set<string> {
 function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
   if (tool.type !== 'function') throw unsupportedParameter(path, 'Bedrock takes tools of type `function` only.')
   const { name, description, parameters, strict: requested } = tool.function
-  const strict = requested && facts.strictTools
+  const strict = requested && facts.strictTools && !hasMaps(parameters)
   // Bedrock requires a type, OpenAI does not.
   const schema = facts.claudeToolChoice ? toInputSchema(parameters) : { ...EMPTY_SCHEMA, ...parameters }
   return {

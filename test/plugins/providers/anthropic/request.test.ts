@@ -169,6 +169,15 @@ async function refusalOf(body: Readonly<Record<string, unknown>>): Promise<{ cod
   return failure as { code: string; param: string; message: string }
 }
 
+describe('anthropic: marks for the cache', () => {
+  it('above the four that Claude takes are named', async () => {
+    const marked = { type: 'text', text: 'Long.', cache_control: { type: 'ephemeral' } }
+    const dropped = async (count: number) =>
+      (await upstream({ messages: [{ role: 'user', content: Array.from({ length: count }, () => marked) }] })).dropped
+    expect([await dropped(4), await dropped(5)]).to.deep.equal([[], ['cache_control']])
+  })
+})
+
 describe('anthropic: response_format', () => {
   it('every object of the schema is closed', async () => {
     const point = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }
@@ -194,6 +203,25 @@ describe('anthropic: response_format', () => {
       $defs: { point: closed },
       additionalProperties: false,
     })
+  })
+
+  for (const [what, map] of [
+    ['members of one kind', { additionalProperties: { type: 'number' } }],
+    ['members of any kind', { additionalProperties: true }],
+    ['members by a pattern', { patternProperties: { '^a': { type: 'number' } } }],
+    ['members of any other name', { properties: { a: {} }, additionalProperties: { type: 'number' } }],
+  ] as const) {
+    it(`an object with ${what} is refused: it would stay empty`, async () => {
+      const schema = { type: 'object', properties: { list: { type: 'array', items: { anyOf: [{ type: 'object', ...map }] } } } }
+      const refusal = await refusalOf(asking({ schema, strict: true }))
+      expect(refusal).to.include({ code: 'unsupported_parameter', param: 'response_format' })
+      expect(refusal.message).to.contain('a list of keys and values')
+    })
+  }
+
+  it('an object with further members of any kind is closed', async () => {
+    const schema = { type: 'object', properties: { a: {} }, additionalProperties: true }
+    expect(await schemaFor(schema)).to.deep.equal({ ...schema, additionalProperties: false })
   })
 
   it('keywords that Anthropic does not take move to the description', async () => {

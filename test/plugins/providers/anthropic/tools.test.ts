@@ -61,6 +61,13 @@ describe('anthropic: tools', () => {
     expect(older.tools?.[0]).to.deep.equal({ name: 'look', input_schema: parameters })
   })
 
+  it('that are strict and have a map in their arguments are sent without strict, which is named', async () => {
+    const parameters = { type: 'object', properties: { by: { type: 'object', additionalProperties: { type: 'number' } } } }
+    const { body, dropped } = await upstream({ tools: [tool('look', { parameters, strict: true })] })
+    expect(JSON.parse(String(body)).tools).to.deep.equal([{ name: 'look', input_schema: parameters }])
+    expect(dropped).to.deep.equal(['tools.strict'])
+  })
+
   it('of type custom are refused and their path is named', async () => {
     const failure: unknown = await translate({ tools: [...tools, { type: 'custom', custom: { name: 'x' } }] }).catch(
       (error) => error,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { GatewayError } from 'unified-model-gateway/plugin'
-import { blocksOf, translate } from './support.ts'
+import { blocksOf, translate, upstream } from './support.ts'
 
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 const file = (file_data: string, filename?: string) => ({ type: 'file', file: { file_data, ...(filename && { filename }) } })
@@ -171,6 +171,13 @@ describe('bedrock: prompt caching', () => {
     })
     const content = [{ text: 'Long.' }, { text: 'What is this?' }]
     expect(messages[2]!.content).to.deep.equal([{ toolResult: { toolUseId: 'a', content } }, point])
+  })
+
+  it('above four are named if a client marked them as for Anthropic', async () => {
+    const own = { type: 'text', text: 'Long.', cache_control: { type: 'ephemeral' } }
+    const dropped = async (count: number) =>
+      (await upstream({ messages: [{ role: 'user', content: Array.from({ length: count }, () => own) }] })).dropped
+    expect([await dropped(4), await dropped(7)]).to.deep.equal([[], ['cache_control']])
   })
 
   it('only the latest four cache points are sent', async () => {

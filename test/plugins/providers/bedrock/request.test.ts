@@ -116,6 +116,11 @@ describe('bedrock: response_format', () => {
     })
   })
 
+  it('is refused for a map, which would stay empty', async () => {
+    const map = { type: 'object', properties: { m: { type: 'object', additionalProperties: { type: 'number' } } } }
+    expect(await refusalOf(asked({ name: 'm', schema: map, strict: true }))).to.contain('a list of keys and values')
+  })
+
   it('is not sent for text', async () => {
     expect(await translate({ response_format: { type: 'text' } })).not.to.have.property('outputConfig')
   })
