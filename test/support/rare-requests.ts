@@ -146,6 +146,8 @@ const CHOICES: Readonly<Record<string, Asked>> = {
   },
 }
 
+const MAP = { type: 'object', properties: { m: { type: 'object', additionalProperties: { type: 'number' } } } }
+
 const schema = (name: string, json_schema: object): Asked => ({
   response_format: { type: 'json_schema', json_schema: { name, ...json_schema } },
 })
@@ -153,6 +155,7 @@ const schema = (name: string, json_schema: object): Asked => ({
 /** Settings at their limits, and where they meet. */
 const SETTINGS: Readonly<Record<string, Asked>> = {
   'a schema of other keywords': schema('place', { schema: RARE_SCHEMA }),
+  'a schema with a map': schema('map', { schema: MAP }),
   'a schema with a description of its own': schema('word', {
     description: 'One.',
     schema: { type: 'string', description: 'Two.' },

@@ -14,7 +14,7 @@ export const RARE_SCHEMA = {
     e: { const: 'e', enum: ['e', 'f'] },
     f: { type: 'array', items: WORD, minItems: 0 },
     g: { type: 'array', prefixItems: [WORD], minItems: 2 },
-    h: { type: 'object', additionalProperties: WORD, propertyOrdering: ['b', 'a'] },
+    h: { type: 'object', propertyOrdering: ['b', 'a'] },
     i: { properties: { deep: WORD } },
     j: { anyOf: [{ allOf: [WORD] }, { const: 1 }] },
     ...Object.fromEntries(

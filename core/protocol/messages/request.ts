@@ -89,6 +89,8 @@ function toOutput({ thinking, output_config: config }: Readonly<Record<string, u
   for (const name of Object.keys(others)) notes.drop(`output_config.${name}`)
   const level = toEffort(isRecord(thinking) ? thinking : {}, typeof effort === 'string' ? effort : undefined)
   if (isRecord(thinking) && thinking.display != null) notes.drop('thinking.display')
+  // An effort stands for it, by which another vendor may think for longer.
+  if (isRecord(thinking) && thinking.type === 'enabled' && thinking.budget_tokens != null) notes.drop('thinking.budget_tokens')
   return { ...(level !== undefined && { reasoning_effort: level }), ...toFormat(format, notes) }
 }
 

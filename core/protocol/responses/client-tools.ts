@@ -154,8 +154,9 @@ export const KINDS: Readonly<Record<ToolType, ToolKind>> = {
 
 const TYPES = Object.keys(KINDS) as readonly ToolType[]
 
-/** The kind of tool whose calls, or whose outputs, are items of this type; undefined for other items. */
+/** The kind of tool whose calls are items of this type; undefined for other items. */
 export const typeOfCall = (item: unknown): ToolType | undefined => TYPES.find((type) => KINDS[type].call === item)
+/** The kind of tool whose outputs are items of this type; undefined for other items. */
 export const typeOfOutput = (item: unknown): ToolType | undefined => TYPES.find((type) => KINDS[type].output === item)
 
 /** The kind of a tool that the client runs; undefined if the vendor runs it. */

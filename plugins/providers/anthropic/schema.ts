@@ -23,21 +23,17 @@ const KEYWORDS: SchemaKeywords = {
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** The schema of an object. */
-type ObjectSchema = Schema & { readonly type: 'object' }
-
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'] as const
 
 /**
- * The arguments of a tool: Anthropic requires a type, OpenAI does not, and answers 400 to alternatives at the top level
- * (github.com/langchain-ai/langchain/issues/39271). They become one object with the properties of all, and stand in the description.
+ * The arguments of a tool without alternatives at the top level, to which Anthropic answers 400 (github.com/langchain-ai/langchain/issues/39271):
+ * one object has the properties of all, and they stand in the description.
  */
-export function toInputSchema(parameters: Schema = {}): ObjectSchema {
-  const schema = { properties: {}, ...parameters, type: 'object' as const }
-  const asked = ALTERNATIVES.filter((keyword) => Array.isArray(parameters[keyword]))
+export function withoutAlternatives(schema: Schema): Schema {
+  const asked = ALTERNATIVES.filter((keyword) => Array.isArray(schema[keyword]))
   if (asked.length === 0) return schema
-  const { anyOf: _, oneOf: __, allOf: ___, description, required, ...plain } = schema as Schema & ObjectSchema
-  const branches = (keyword: string) => (parameters[keyword] as readonly unknown[]).filter(isRecord)
+  const { anyOf: _, oneOf: __, allOf: ___, description, required, ...plain } = schema
+  const branches = (keyword: string) => (schema[keyword] as readonly unknown[]).filter(isRecord)
   const all = asked.flatMap(branches)
   // Of all, what each requires is required; of several, what none can do without.
   const needed = asked.flatMap((keyword) => {
@@ -45,10 +41,9 @@ export function toInputSchema(parameters: Schema = {}): ObjectSchema {
     return keyword === 'allOf' ? names.flat() : (names[0] ?? []).filter((name) => names.every((others) => others.includes(name)))
   })
   const names = [...new Set([...namesOf(required), ...needed])]
-  const rules = `{${asked.map((keyword) => `${keyword}: ${JSON.stringify(parameters[keyword])}`).join(', ')}}`
+  const rules = `{${asked.map((keyword) => `${keyword}: ${JSON.stringify(schema[keyword])}`).join(', ')}}`
   return {
     ...plain,
-    type: 'object',
     properties: Object.assign({}, ...[...all, schema].map(({ properties }) => (isRecord(properties) ? properties : {}))),
     ...(names.length > 0 && { required: names }),
     description: typeof description === 'string' ? `${description}\n\n${rules}` : rules,

@@ -7,7 +7,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { markOf } from './content.ts'
 import type { ModelFacts } from './models.ts'
-import { hasMaps, toInputSchema, toStrictSchema } from './schema.ts'
+import { hasMaps, toStrictSchema, withoutAlternatives } from './schema.ts'
 import type { Tool, ToolChoice } from './wire.ts'
 
 /** The tools of a request; empty without tools. */
@@ -42,7 +42,8 @@ function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
   if (tool.type !== 'function') throw unsupportedParameter(path, 'Anthropic takes tools of type `function` only.')
   const { name, description, parameters, strict } = tool.function
   const mark = markOf(tool)
-  const schema = toInputSchema(parameters)
+  // Anthropic requires a type, OpenAI does not.
+  const schema = { ...withoutAlternatives({ properties: {}, ...parameters }), type: 'object' as const }
   return {
     name,
     ...(description && { description }),

@@ -11,7 +11,7 @@ import {
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { askForJsonObject } from '../anthropic/json-object.ts'
-import { surplusMarks } from '../anthropic/marks.ts'
+import { surplusMarks } from '../anthropic/messages.ts'
 import { expectNoMaps, hasStrictMaps, toStrictSchema } from '../anthropic/schema.ts'
 import { toCachePoint } from './content.ts'
 import { toConversation } from './messages.ts'

@@ -6,7 +6,7 @@ import {
   readToolChoice,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import { hasMaps, toInputSchema, toStrictSchema } from '../anthropic/schema.ts'
+import { hasMaps, toStrictSchema, withoutAlternatives } from '../anthropic/schema.ts'
 import type { ModelFacts } from './models.ts'
 import type { Message, Tool, ToolChoice, ToolConfig } from './wire.ts'
 
@@ -103,7 +103,8 @@ function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
   const { name, description, parameters, strict: requested } = tool.function
   const strict = requested && facts.strictTools && !hasMaps(parameters)
   // Bedrock requires a type, OpenAI does not.
-  const schema = facts.claudeToolChoice ? toInputSchema(parameters) : { ...EMPTY_SCHEMA, ...parameters }
+  const own = { ...EMPTY_SCHEMA, ...parameters }
+  const schema = facts.claudeToolChoice ? withoutAlternatives(own) : own
   return {
     toolSpec: {
       name,

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import type { SaidTool } from '../../../core/testing/kit.ts'
 import { describeWith, find } from '../../support/requirements.ts'
@@ -71,6 +72,13 @@ const AGENTS: readonly CodingAgent[] = [
   },
 ]
 
+/** For Codex: a server of forty tools. */
+const MANY_TOOLS = `
+[mcp_servers.many]
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(fileURLToPath(new URL('many-tools.mjs', import.meta.url)))}]
+`
+
 const MODELS = VENDORS.filter(({ name }) => ['openai-compatible', 'anthropic', 'gemini'].includes(name))
 
 for (const agent of AGENTS) {
@@ -88,8 +96,9 @@ for (const agent of AGENTS) {
     after(() => fixture?.stop())
 
     /** Runs it to its end. */
-    async function run(settings: Settings): Promise<{ readonly said: string; readonly errors: string }> {
+    async function run(settings: Settings, more = ''): Promise<{ readonly said: string; readonly errors: string }> {
       const [args, env] = await agent.prepare(folder, settings)
+      if (more !== '') await appendFile(join(folder, 'config.toml'), more)
       const child = spawn(find(agent.program)!, args, {
         cwd: folder,
         env: { PATH: process.env.PATH, HOME: folder, NO_PROXY: '127.0.0.1', ...env },
@@ -111,6 +120,26 @@ for (const agent of AGENTS) {
         expect(model.asked).to.have.length(2)
         const returned = vendor.returns(agent.protocol).filter((one) => model.asked[1]!.body.includes(one))
         expect(returned, model.asked[1]!.body).to.have.length(1)
+      })
+    }
+
+    if (agent.program === 'codex') {
+      it('finds and calls one of forty tools of a server, by a model that has no search of tools', async () => {
+        const model = fixture.models.get(MODELS[0]!)!
+        let isSearched = false
+        model.answer((body) => {
+          if (body.includes('place_7 says hello')) return { text: 'Found it.' }
+          const { tools } = JSON.parse(body) as { tools: { function: { name: string } }[] }
+          const name = tools.map((tool) => tool.function.name).find((one) => one.endsWith('place_7'))
+          if (name !== undefined) return { tools: [{ name, arguments: { what: 'hello' } }] }
+          isSearched = true
+          return { tools: [{ name: 'tool_search', arguments: { query: 'place number 7', limit: 3 } }] }
+        })
+        // Codex defers tools behind its search for models that it knows.
+        const known = `${MODELS[0]!.name}/gpt-5.5`
+        const { said, errors } = await run({ url: fixture.url, key: fixture.key, model: known }, MANY_TOOLS)
+        expect(said, errors).to.contain('Found it.')
+        expect(isSearched).to.equal(true)
       })
     }
 

@@ -56,6 +56,11 @@ describe("what Claude Code sends to /v1/messages, to an upstream that does not s
     })
   }
 
+  it('names a budget of thinking, for which an effort stands', async () => {
+    const { sent, dropped } = await send({ thinking: { type: 'enabled', budget_tokens: 4096 }, max_tokens: 8000 }, 'open/gpt-5')
+    expect([sent.reasoning_effort, dropped]).to.deep.equal(['medium', 'thinking.budget_tokens'])
+  })
+
   it('sends no thinking as such to models that can be asked not to, and names it for others', async () => {
     const off = { thinking: { type: 'disabled' as const } }
     expect((await send(off, 'open/gpt-5.4')).sent.reasoning_effort).to.equal('none')

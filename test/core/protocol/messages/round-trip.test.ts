@@ -82,7 +82,7 @@ const VALUES: Readonly<Record<keyof typeof MEMBERS, unknown>> = {
   stop_sequences: ['.'],
   tools: [{ name: 'look', input_schema: { type: 'object' } }],
   tool_choice: { type: 'any' },
-  thinking: { type: 'enabled', budget_tokens: 5000 },
+  thinking: { type: 'adaptive' },
   output_config: { effort: 'low' },
   metadata: { user_id: 'ada' },
   service_tier: 'standard_only',
