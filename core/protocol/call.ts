@@ -229,6 +229,10 @@ export class ClientCall implements Call {
     return member && parse(this.#unreleased.subarray(member.start, member.end))
   }
 
+  mayInclude(texts: readonly string[]): boolean {
+    return bodyMayInclude(this, texts)
+  }
+
   get headers(): Readonly<Record<string, string>> {
     return {
       ...this.#context.clientHeaders,

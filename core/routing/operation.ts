@@ -209,6 +209,10 @@ class FilledCall implements Call {
     return this.#call.files?.bind(this.#call)
   }
 
+  mayInclude(texts: readonly string[]): boolean {
+    return this.#call.mayInclude(texts)
+  }
+
   member(key: string): unknown {
     return Object.hasOwn(this.#missing, key) ? this.#missing[key] : this.#call.member(key)
   }

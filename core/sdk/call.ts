@@ -93,6 +93,11 @@ export interface Call {
    * the client's is translated to; at other endpoints than chat completions it has the members of that endpoint.
    */
   readonly body: Readonly<ChatRequest>
+  /**
+   * Whether the body may contain one of these texts of ASCII letters and marks, such as `"tool_calls"`: a search of its bytes, far cheaper than to
+   * parse them. True if it cannot tell, as of a body that the gateway has made.
+   */
+  mayInclude(texts: readonly string[]): boolean
   /** One top-level member of the body, parsed by itself: reading a small member of a large body is cheap. */
   member(key: string): unknown
   /**

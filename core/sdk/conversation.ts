@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ChatMessage, FunctionToolCall, ToolCall } from './chat.ts'
 import { parseRecord } from './json.ts'
 import { invalidValue, unsupportedParameter } from './parameters.ts'
@@ -128,6 +129,15 @@ export interface IdRule {
   fit(id: string): string
   /** Another id, if that one is taken. `number`: from 2. */
   copy(fitted: string, number: number): string
+}
+
+/** The rule of an upstream that takes ids of this form only: any other id becomes a digest of itself, of `length` characters of 0-9a-f. */
+export function digestIds(valid: RegExp, length: number): IdRule {
+  const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, length)
+  return {
+    fit: (id) => (valid.test(id) ? id : digest(id)),
+    copy: (fitted, number) => digest(`${number}:${fitted}`),
+  }
 }
 
 /**

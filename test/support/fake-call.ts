@@ -36,6 +36,7 @@ export function fakeCall(body: string | Readonly<Record<string, unknown>> = {}, 
     keptTokens: 0,
     keys: scanObject(bytes).members.map(({ key }) => key),
     member,
+    mayInclude: (texts) => texts.some((each) => bytes.includes(each)),
     get body() {
       parsed ??= JSON.parse(bytes.toString()) as ChatRequest
       return parsed

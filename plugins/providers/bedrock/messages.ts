@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
 import {
   appendToTurns,
   argumentsOf,
   type ChatMessage,
   type ConversationVisitor,
+  digestIds,
   type FunctionToolCall,
-  type IdRule,
   invalidValue,
   ToolIds,
   type Turn,
@@ -39,18 +38,9 @@ export function toConversation(
 }
 
 /** The ids of tool calls that Bedrock takes (`ToolUseBlock.toolUseId`). */
-const BEDROCK_IDS = idRule(/^[a-zA-Z0-9_-]{1,64}$/, 40)
+const BEDROCK_IDS = digestIds(/^[a-zA-Z0-9_-]{1,64}$/, 40)
 /** Those that Mistral takes, to which Bedrock passes them on. */
-const MISTRAL_IDS = idRule(/^[a-zA-Z0-9]{9}$/, 9)
-
-/** An id that does not match becomes a digest of itself, of `length` characters. */
-function idRule(valid: RegExp, length: number): IdRule {
-  const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, length)
-  return {
-    fit: (id) => (valid.test(id) ? id : digest(id)),
-    copy: (fitted, number) => digest(`${number}:${fitted}`),
-  }
-}
+const MISTRAL_IDS = digestIds(/^[a-zA-Z0-9]{9}$/, 9)
 
 /** The user's first message if the assistant speaks first, which Bedrock does not take. */
 const PLACEHOLDER = '…'

@@ -93,8 +93,8 @@ export function readRequired(content: string, { name }: RequiredCall): Call | un
   return typeof chosen === 'string' && isRecord(values) ? { id, name: chosen, json: JSON.stringify(values) } : undefined
 }
 
-/** An id for a call to which Ollama gives none. */
-export const newCallId = (): string => `call_${randomUUID()}`
+/** An id for a call to which Ollama gives none. OpenAI refuses ids of more than 40 characters, which a client might send it in its next turn. */
+export const newCallId = (): string => `call_${randomUUID().replaceAll('-', '')}`
 
 /** Ollama's `done_reason` as OpenAI's `finish_reason`: `stop` also ends a reply with tool calls, and an unknown reason is `stop`. */
 export function toFinishReason({ done_reason: reason }: ChatReply, calls: number): FinishReason {

@@ -88,7 +88,7 @@ export default defineProvider({
     const credentials = { ...checkHeaders(headers), ...(apiKey && { authorization: bearer(apiKey) }) }
     const shipped: readonly Quirk[] = preset?.quirks ?? []
     const quirks = [...shipped, ...own.map((quirk) => QUIRKS.get(quirk)!).filter((quirk) => !shipped.includes(quirk))]
-    const requestQuirks = quirks.filter(({ request }) => request !== undefined).map((quirk) => quirk.name)
+    const requestQuirks = quirks.filter(({ request }) => request !== undefined)
     const refused = refusedMembers(CHOOSING, members)
     const error = quirks.find((quirk) => quirk.error)?.error
 
@@ -112,11 +112,12 @@ export default defineProvider({
     return {
       parameters: 'verbatim',
       cap: preset?.cap ?? 'max_tokens',
-      request:
-        requestQuirks.length > 0
-          ? async (call, { model }) =>
-              post('/chat/completions', call, await host.compute(call, quirkBody, { model, quirks: requestQuirks }))
-          : (call, attempt) => post('/chat/completions', call, splicedBody(call, attempt)),
+      request(call, { model }) {
+        const due = requestQuirks.filter(({ concerns }) => concerns === undefined || call.mayInclude(concerns))
+        if (due.length === 0) return post('/chat/completions', call, splicedBody(call, { model }))
+        const body = host.compute(call, quirkBody, { model, quirks: due.map((quirk) => quirk.name) })
+        return body.then((bytes) => post('/chat/completions', call, bytes))
+      },
       endpoints: forEndpoints(
         (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
         verbatim,

@@ -4,6 +4,7 @@ import type { Quirk } from './quirks/quirk.ts'
 import { cachedTokens, finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
 import { developerRole, maxTokens, noReasoningHistory, noStreamOptions } from './quirks/requests.ts'
 import { toolCallParts, toolFinish } from './quirks/tool-calls.ts'
+import { shortToolIds } from './quirks/tool-ids.ts'
 
 /** The facts about one vendor. docs/presets.md has the same table, and a test compares them. */
 export interface Preset {
@@ -169,6 +170,7 @@ export const PRESETS = {
       maxTokens, // "extra_forbidden": github.com/editor-code-assistant/eca/issues/231
       noStreamOptions, // "extra_forbidden": github.com/openai/openai-agents-python/issues/442
       noReasoningHistory, // "extra_forbidden": github.com/charmbracelet/crush/issues/1590
+      shortToolIds, // 400 code 3280: github.com/mistralai/mistral-common, protocol/instruct/validator.py
       mistralError, // github.com/openai/openai-agents-python/issues/442
       toolCallParts, // recorded: neither index nor type
       thinkingParts, // recorded (github.com/vercel/ai, packages/mistral): magistral

@@ -3,6 +3,7 @@ import type { Quirk } from './quirk.ts'
 import { cachedTokens, thinkingParts, uncountedReasoning, usageInsideChunks } from './replies.ts'
 import { developerRole, maxTokens, noReasoningHistory, noStreamOptions } from './requests.ts'
 import { toolCallParts, toolFinish } from './tool-calls.ts'
+import { shortToolIds } from './tool-ids.ts'
 
 /** The quirks that a namespace may name for its own `baseUrl`: all but those with a table of the vendor's. */
 export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
@@ -11,6 +12,7 @@ export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
     maxTokens,
     noStreamOptions,
     noReasoningHistory,
+    shortToolIds,
     toolCallParts,
     toolFinish,
     usageInsideChunks,

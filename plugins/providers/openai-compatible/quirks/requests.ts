@@ -3,6 +3,7 @@ import type { Quirk } from './quirk.ts'
 /** The vendor does not know the role `developer`, OpenAI's system role for reasoning models. */
 export const developerRole: Quirk = {
   name: 'developer-role',
+  concerns: ['"developer"'],
 
   request({ messages }) {
     if (!messages.some(({ role }) => role === 'developer')) return {}
@@ -13,6 +14,7 @@ export const developerRole: Quirk = {
 /** The vendor refuses or ignores `max_completion_tokens`, and keeps its old name `max_tokens`. */
 export const maxTokens: Quirk = {
   name: 'max-tokens',
+  concerns: ['"max_completion_tokens"'],
 
   request(body) {
     if (!('max_completion_tokens' in body)) return {}
@@ -31,6 +33,7 @@ export const noStreamOptions: Quirk = {
 /** The vendor refuses messages with `reasoning_content`, which clients send back with an assistant's message. */
 export const noReasoningHistory: Quirk = {
   name: 'no-reasoning-history',
+  concerns: ['"reasoning_content"'],
 
   request({ messages }) {
     if (!messages.some((message) => 'reasoning_content' in message)) return {}
