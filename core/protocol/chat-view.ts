@@ -69,7 +69,7 @@ export class ChatView implements Call {
     return this.#source.body
   }
 
-  mayInclude(): boolean {
+  mayHave(): boolean {
     return true
   }
 

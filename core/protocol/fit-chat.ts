@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest, ChatTool, ContentPart, ParameterTable } from '../sdk/api.ts'
+import type { ChatMessage, ChatRequest, ChatTool, ContentPart, ParameterTable, ToolCall } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { ChatTranslation, Profile } from './client-protocol.ts'
 
@@ -25,15 +25,29 @@ export function fitChat(
   if (foreign !== undefined) throw unsupportedParameter(foreign.param, foreign.hint)
   const left = leftOut(body, profile)
   const isUnmarked = hasCacheMarks && profile !== 'caching'
-  if (left.length === 0 && !isUnmarked) return { body, dropped }
+  const isForeign = !isTranslated(profile) && body.messages.some(hasExtra)
+  if (left.length === 0 && !isUnmarked && !isForeign) return { body, dropped }
   const fitted: ChatRequest = { ...body, ...(isUnmarked && withoutMarks(body)) }
+  if (isForeign) fitted.messages = fitted.messages.map(withoutExtra)
   for (const name of left) delete fitted[name]
   return { body: fitted, dropped: [...dropped, ...left, ...(isUnmarked ? ['cache_control'] : [])] }
 }
 
+/** Whether the upstream's provider makes a request of its own. */
+const isTranslated = (profile: Profile): boolean => profile === 'caching' || profile === 'plain'
+
+/** Providers that translate write the state of their upstreams there, and find it by their names. To any other upstream it is foreign. */
+const hasExtra = ({ tool_calls: calls }: ChatMessage): boolean =>
+  calls?.some(({ extra_content: extra }) => extra !== undefined) === true
+
+function withoutExtra(message: ChatMessage): ChatMessage {
+  if (!hasExtra(message)) return message
+  return { ...message, tool_calls: message.tool_calls!.map(({ extra_content: _, ...call }) => call as ToolCall) }
+}
+
 /** Of an upstream whose models are not known, one that does not reason answers 400 to `reasoning_effort: none`. */
 function leftOut(body: ChatRequest, profile: Profile): string[] {
-  if (profile === 'caching' || profile === 'plain') return []
+  if (isTranslated(profile)) return []
   const isUnknown = profile === 'verbatim'
   const unknown = (isUnknown ? [...NOT_OPENAI, ...HINTS] : NOT_OPENAI).filter((name) => body[name] !== undefined)
   return isUnknown && body.reasoning_effort === 'none' ? [...unknown, 'reasoning_effort'] : unknown

@@ -77,7 +77,7 @@ export class FormCall implements Call {
     }
   }
 
-  mayInclude(): boolean {
+  mayHave(): boolean {
     return true
   }
 

@@ -31,6 +31,9 @@ export function soughtAt(endpoint: EndpointName): Sought {
   return sought
 }
 
+/** Whether the scan of an endpoint's requests notes members of this name. */
+export const isMarkAt = (endpoint: EndpointName, name: string): boolean => rulesOf(endpoint)?.wanted.isMark(name) === true
+
 /** The guarded members of a request that are not null. Throws `GatewayError` (400) for a name that some servers take for one of them. */
 export function guardedIn(bytes: Buffer, scanned: ScannedObject, endpoint: EndpointName): readonly GuardedMember[] {
   const { members, nested } = scanned
@@ -156,7 +159,7 @@ class MemberRules {
   readonly #top: ReadonlyMap<string, Guarded>
   readonly #below = new Map<string, Rule>()
 
-  constructor({ top, nested, data }: EndpointMembers) {
+  constructor({ top, nested, marks = [], data }: EndpointMembers) {
     this.#top = new Map(Object.entries(top).filter((entry): entry is [string, Guarded] => GUARDED.has(entry[1])))
     const itemsOf: Record<string, string> = {}
     for (const [place, kind] of Object.entries(nested)) {
@@ -164,7 +167,7 @@ class MemberRules {
       if (list !== undefined) itemsOf[name!] = list
       this.#below.set(of ?? name!, { ...this.#below.get(of ?? name!), ...(of === undefined ? { kind } : { byId: kind }) })
     }
-    this.wanted = new WantedKeys({ names: [...this.#below.keys()], itemsOf, data })
+    this.wanted = new WantedKeys({ names: [...this.#below.keys()], itemsOf, marks, data })
   }
 
   top(key: string): Guarded | undefined {

@@ -39,6 +39,8 @@ export interface ScannedObject {
   readonly addresses: readonly FoundAddress[]
   /** The members below the top level whose keys were looked for. In order, duplicates included. */
   readonly nested: readonly NestedMember[]
+  /** Which of the marks below the top level the body has. */
+  readonly marks: readonly string[]
 }
 
 /** What a scan looks for below the top level: keys, in every form that some server takes for them. */
@@ -46,6 +48,8 @@ export interface WantedMembers {
   readonly names: readonly string[]
   /** By name, the list at the top level of whose items it has to be a member. Of others, the place does not matter. */
   readonly itemsOf: Readonly<Record<string, string>>
+  /** Keys of which only the presence counts, in this very form. */
+  readonly marks: readonly string[]
   /** Keys below which nothing is looked for. */
   readonly data: readonly string[]
 }
@@ -53,6 +57,7 @@ export interface WantedMembers {
 /** Members to look for, for fast look-ups. */
 export class WantedKeys {
   readonly #itemsOf: ReadonlyMap<string, string>
+  readonly #marks: ReadonlySet<string>
   readonly #data: ReadonlySet<string>
   /** Matches keys that servers in Go take for a wanted one: `Model`, `ſkill_id`. */
   readonly #pattern: RegExp
@@ -61,18 +66,23 @@ export class WantedKeys {
   readonly #letters = new Uint32Array(MAX_WANTED)
 
   /** All names are ASCII, of less than 64 letters. */
-  constructor({ names, itemsOf, data }: WantedMembers) {
+  constructor({ names, itemsOf, marks, data }: WantedMembers) {
     this.#itemsOf = new Map(Object.entries(itemsOf))
+    this.#marks = new Set(marks)
     this.#data = new Set(data)
     this.#names = new Set(names)
     this.#pattern = new RegExp(`^(?:${names.join('|')})$`, 'iu')
-    for (const name of [...names, ...data])
+    for (const name of [...names, ...marks, ...data])
       this.#letters[name.length]! |= letterBit(name.charCodeAt(0), name.charCodeAt(name.length - 1))
   }
 
   /** Whether a key of ASCII letters without escapes needs a look, by its first and last byte and its length. */
   mayHave(first: number, last: number, length: number): boolean {
     return length < MAX_WANTED && (this.#letters[length]! & letterBit(first, last)) !== 0
+  }
+
+  isMark(key: string): boolean {
+    return this.#marks.has(key)
   }
 
   isData(key: string): boolean {
@@ -141,6 +151,7 @@ export function scanObject(bytes: Buffer, sought?: Sought): ScannedObject {
   values = Number.NEGATIVE_INFINITY
   wanted = sought?.keys
   nested = undefined
+  marks = undefined
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
   const members: Member[] = []
@@ -156,7 +167,7 @@ export function scanObject(bytes: Buffer, sought?: Sought): ScannedObject {
     }
   }
   if (skipSpace(bytes, at + 1) !== bytes.length) throw new ScanError('syntax')
-  return { members, parts, addresses: found ?? NONE, nested: nested ?? NONE_NESTED }
+  return { members, parts, addresses: found ?? NONE, nested: nested ?? NONE_NESTED, marks: marks ?? NO_MARKS }
 }
 
 /**
@@ -199,6 +210,7 @@ function decodeKey(bytes: Buffer, at: number, end: number): string {
 
 const NONE: readonly FoundAddress[] = []
 const NONE_NESTED: readonly NestedMember[] = []
+const NO_MARKS: readonly string[] = []
 /** The most addresses in a body: more pictures are no conversation. */
 const MAX_ADDRESSES = 1024
 
@@ -270,6 +282,7 @@ let parts = 0
 let values = 0
 let wanted: WantedKeys | undefined
 let nested: NestedMember[] | undefined
+let marks: string[] | undefined
 /** The key of the member of the top level. */
 let topKey = ''
 /** The level of a key below which nothing is looked for. */
@@ -357,7 +370,10 @@ const NOT_ASCII = 0x80
 function note(bytes: Buffer, depth: number, keyEnd: number, start: number): void {
   const key = decodeKey(bytes, keyStarts[depth]!, keyEnd)
   if (wanted!.isData(key)) quietBelow = depth
-  else if (wanted!.has(key)) {
+  else if (wanted!.isMark(key)) {
+    marks ??= []
+    if (!marks.includes(key)) marks.push(key)
+  } else if (wanted!.has(key)) {
     const list = wanted!.itemsOf(key)
     if (list !== undefined && (depth !== 2 || open[1] === CLOSE_OBJECT || topKey !== list)) return
     nested ??= []

@@ -14,7 +14,7 @@ import type {
 } from '../sdk/api.ts'
 
 /** How a provider serves the calls of one endpoint. */
-export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error'>
+export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error' | 'stateOwner'>
 
 /** How one provider serves each endpoint. Made once for each provider: several may share an `EndpointOperation`. */
 export class Operations {
@@ -209,8 +209,8 @@ class FilledCall implements Call {
     return this.#call.files?.bind(this.#call)
   }
 
-  mayInclude(texts: readonly string[]): boolean {
-    return this.#call.mayInclude(texts)
+  mayHave(names: readonly string[]): boolean {
+    return this.#call.mayHave(names)
   }
 
   member(key: string): unknown {

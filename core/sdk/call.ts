@@ -94,10 +94,10 @@ export interface Call {
    */
   readonly body: Readonly<ChatRequest>
   /**
-   * Whether the body may contain one of these texts of ASCII letters and marks, such as `"tool_calls"`: a search of its bytes, far cheaper than to
-   * parse them. True if it cannot tell, as of a body that the gateway has made.
+   * Whether an object or an array in the body may have a member of one of these names, such as `tool_calls`: far cheaper than to parse it. True if it
+   * cannot tell, as of a body that the gateway has made.
    */
-  mayInclude(texts: readonly string[]): boolean
+  mayHave(names: readonly string[]): boolean
   /** One top-level member of the body, parsed by itself: reading a small member of a large body is cheap. */
   member(key: string): unknown
   /**

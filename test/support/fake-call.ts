@@ -36,7 +36,7 @@ export function fakeCall(body: string | Readonly<Record<string, unknown>> = {}, 
     keptTokens: 0,
     keys: scanObject(bytes).members.map(({ key }) => key),
     member,
-    mayInclude: (texts) => texts.some((each) => bytes.includes(each)),
+    mayHave: (names) => names.some((name) => bytes.includes(`"${name}"`)),
     get body() {
       parsed ??= JSON.parse(bytes.toString()) as ChatRequest
       return parsed

@@ -3,19 +3,26 @@ import type { ChatCompletion, FinishReason, ToolCall } from '../../sdk/api.ts'
 import { parseRecord, textOf } from '../../sdk/json.ts'
 import type { RepliedCall } from '../client-protocol.ts'
 import { readReasoning } from '../reply-sequence.ts'
-import { writeState } from '../state.ts'
+import { ReplyState, type UpstreamState, writeState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
 import { toWholeUsage } from './usage.ts'
 import type { Message, ReplyBlock, StopReason } from './wire.ts'
 
 /** A completion as a message. Reasoning comes first, text before tool calls. */
-export function toMessage(completion: ChatCompletion, { model, promptEstimate }: RepliedCall): Message {
+export function toMessage(completion: ChatCompletion, { model, promptEstimate, owner }: RepliedCall): Message {
   const [choice] = completion.choices
   const { message, finish_reason } = choice ?? { message: {}, finish_reason: 'stop' as const }
   const { extra_content: extra }: Readonly<Record<string, unknown>> = message
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
   const texts = [message.content, message.refusal].map(textOf).filter((text) => text !== '')
-  const content = [...toThinking(message, calls[0]), ...texts.map(textBlock), ...calls.flatMap(toToolUse)]
+  const state = new ReplyState(owner)
+  state.read({ ...message, tool_calls: calls.map((call, index) => ({ ...call, index })) } as Parameters<ReplyState['read']>[0])
+  const content = [
+    ...toThinking(message, state),
+    ...texts.map(textBlock),
+    ...calls.flatMap((call, index) => [...stateBlocks(state.before(index)), toToolUse(call)]),
+    ...[...state.rest()].flatMap(stateBlocks),
+  ]
   const usage = completion.usage ?? estimatedUsage(promptEstimate, JSON.stringify(content).length)
   return {
     ...emptyMessage(completion.id, model),
@@ -64,22 +71,20 @@ export const toolBlock = (id: string, name: string, input: unknown = {}): ReplyB
 })
 
 /** The block of reasoning, with the state of the first tool call. */
-function toThinking(message: Readonly<Record<string, unknown>>, first: ToolCall | undefined): ReplyBlock[] {
+function toThinking(message: Readonly<Record<string, unknown>>, state: ReplyState): ReplyBlock[] {
   const reasoning = readReasoning(message)
-  const extra = first?.extra_content
-  if (reasoning !== undefined) {
-    const signature = writeState({ field: reasoning.field, ...(extra && { extra }) })
-    return [{ type: 'thinking', thinking: reasoning.text, signature }]
-  }
-  return extra ? [{ type: 'redacted_thinking', data: writeState({ extra }) }] : []
+  if (reasoning === undefined) return []
+  const signature = writeState({ ...state.before(0), ...state.ofThoughts(reasoning.field) })
+  return [{ type: 'thinking', thinking: reasoning.text, signature }]
 }
 
-/** The block of a call; before a call that is not the first, the block with its state. */
-function toToolUse(call: ToolCall, index: number): ReplyBlock[] {
+/** A block with a state alone; none without a state. */
+export const stateBlocks = (state: UpstreamState | undefined): ReplyBlock[] =>
+  state === undefined ? [] : [{ type: 'redacted_thinking', data: writeState(state) }]
+
+function toToolUse(call: ToolCall): ReplyBlock {
   const { name, arguments: text } = call.function ?? { name: '', arguments: '' }
-  const state: ReplyBlock[] =
-    index > 0 && call.extra_content ? [{ type: 'redacted_thinking', data: writeState({ extra: call.extra_content }) }] : []
-  return [...state, toolBlock(textOf(call.id) || newToolId(), textOf(name), toInput(textOf(text)))]
+  return toolBlock(textOf(call.id) || newToolId(), textOf(name), toInput(textOf(text)))
 }
 
 /** Arguments that are no JSON object, such as those that were cut, are kept as text. */

@@ -14,7 +14,8 @@ import {
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
 import { ENDPOINT_PATHS, forEndpoints } from '../openai-compatible/endpoints.ts'
-import { refuseMembers, splicedBody } from '../openai-compatible/index.ts'
+import { concernsOf } from '../openai-compatible/history.ts'
+import { quirkBody, refuseMembers, splicedBody } from '../openai-compatible/index.ts'
 import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
 import { addressOf, ENDPOINTS, type Operation } from './address.ts'
 import { EntraCredentials, keyCredentials } from './credentials.ts'
@@ -22,6 +23,10 @@ import { createAzureTranslator, toRefusal } from './reply.ts'
 
 /** Azure searches these stores with its own identity, which may see more than the caller ("Azure OpenAI On Your Data", learn.microsoft.com). */
 const STORES = ['data_sources'] as const
+
+/** Models of a resource keep no reasoning that chat completions could send back. */
+const HISTORY = 'none'
+const STATES = concernsOf(HISTORY)
 
 const schema = Type.Object(
   {
@@ -61,6 +66,11 @@ function create({ baseUrl, apiKey, apiVersion, ...members }: Static<typeof schem
     return { origin: address.origin, path, headers: { ...call.headers, ...(await credentials.forCall(call, attempt)) } }
   }
 
+  const chatBody = (call: Call, { model }: Attempt): Promise<Buffer> | Buffer =>
+    call.mayHave(STATES)
+      ? host.compute(call, quirkBody, { model, quirks: [], history: { kind: HISTORY, owner: 'azure-openai', model } })
+      : splicedBody(call, { model })
+
   const verbatim = (endpoint: (typeof ENDPOINTS)[number]): EndpointOperation => ({
     parameters: 'verbatim',
     request: async (call, attempt) => ({
@@ -76,7 +86,7 @@ function create({ baseUrl, apiKey, apiVersion, ...members }: Static<typeof schem
     ...(!apiKey && { refreshes: true }),
     request: async (call, attempt) => ({
       ...(await toHead('/chat/completions', call, attempt)),
-      body: splicedBody(call, attempt),
+      body: await chatBody(call, attempt),
     }),
     endpoints: forEndpoints(ENDPOINTS, verbatim),
     translator: createAzureTranslator,

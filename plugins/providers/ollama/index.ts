@@ -13,6 +13,7 @@ import {
   Type,
   type UpstreamHeaders,
 } from 'unified-model-gateway/plugin'
+import { STATE_OWNER } from './messages.ts'
 import { toRefusal } from './refusal.ts'
 import { chatBody, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
@@ -53,6 +54,7 @@ function create({ baseUrl = BASE_URL, apiKey, options, keepAlive }: Static<typeo
   const credentials: UpstreamHeaders = apiKey ? { authorization: bearer(apiKey) } : {}
   return {
     parameters,
+    stateOwner: STATE_OWNER,
     async request(call, { model }) {
       const { body, dropped } = await host.compute(call, chatBody, { model, options, keepAlive })
       return { origin, path: `${path}/api/chat`, headers: { ...call.headers, ...credentials }, body, dropped }

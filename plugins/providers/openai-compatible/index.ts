@@ -18,6 +18,7 @@ import {
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
 import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
+import { concernsOf, HISTORIES, type HistoryKind, type OwnHistory, withHistory } from './history.ts'
 import { CHOOSING, memberOptions, type RefusedMembers, refusedMembers, refuseMember } from './members.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { QUIRKS } from './quirks/named.ts'
@@ -50,6 +51,12 @@ const schema = Type.Object(
         examples: [['developer-role', 'max-tokens']],
       }),
     ),
+    history: Type.Optional(
+      Type.Enum(Object.keys(HISTORIES) as HistoryKind[], {
+        description:
+          'What the upstream takes back of the reasoning in earlier answers. Absent: as the preset says; without a preset, what clients send.',
+      }),
+    ),
     apiKey: Type.Optional(secret({ description: 'Sent as Authorization: Bearer.' })),
     responses: Type.Optional(
       Type.Boolean({
@@ -79,7 +86,7 @@ export default defineProvider({
   name: 'openai-compatible',
   schema,
 
-  create({ preset: name, baseUrl, quirks: own = [], apiKey, responses, headers = {}, ...members }, host) {
+  create({ preset: name, baseUrl, quirks: own = [], history, apiKey, responses, headers = {}, ...members }, host) {
     const preset: Preset | undefined = name && PRESETS[name]
     const address = baseUrl ?? preset?.baseUrl
     if (address === undefined)
@@ -89,6 +96,9 @@ export default defineProvider({
     const shipped: readonly Quirk[] = preset?.quirks ?? []
     const quirks = [...shipped, ...own.map((quirk) => QUIRKS.get(quirk)!).filter((quirk) => !shipped.includes(quirk))]
     const requestQuirks = quirks.filter(({ request }) => request !== undefined)
+    const kind = history ?? preset?.history ?? 'as-sent'
+    const concerns = concernsOf(kind)
+    const stateOwner = name ?? new URL(origin).host
     const refused = refusedMembers(CHOOSING, members)
     const error = quirks.find((quirk) => quirk.error)?.error
 
@@ -112,10 +122,16 @@ export default defineProvider({
     return {
       parameters: 'verbatim',
       cap: preset?.cap ?? 'max_tokens',
+      stateOwner,
       request(call, { model }) {
-        const due = requestQuirks.filter(({ concerns }) => concerns === undefined || call.mayInclude(concerns))
-        if (due.length === 0) return post('/chat/completions', call, splicedBody(call, { model }))
-        const body = host.compute(call, quirkBody, { model, quirks: due.map((quirk) => quirk.name) })
+        const due = requestQuirks.filter(({ concerns }) => concerns === undefined || call.mayHave(concerns))
+        const hasHistory = call.mayHave(concerns)
+        if (due.length === 0 && !hasHistory) return post('/chat/completions', call, splicedBody(call, { model }))
+        const changes = {
+          quirks: due.map((quirk) => quirk.name),
+          ...(hasHistory && { history: { kind, owner: stateOwner, model } }),
+        }
+        const body = host.compute(call, quirkBody, { model, ...changes })
         return body.then((bytes) => post('/chat/completions', call, bytes))
       },
       endpoints: forEndpoints(
@@ -139,18 +155,28 @@ export function splicedBody(call: Call, { model }: Pick<Attempt, 'model'>): Buff
   return call.splice({ model, ...usageOptions(call) })
 }
 
-/** The client's own bytes with the members that differ for a vendor; `quirks`: the names of those that change requests. */
-export const quirkBody = defineCallFunction(
-  import.meta.url,
-  'quirkBody',
-  (call, { model, quirks }: { readonly model: string; readonly quirks: readonly string[] }) => {
-    let members: Readonly<Record<string, unknown>> = { model, ...usageOptions(call) }
-    for (const name of quirks) {
-      members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }
-    }
-    return call.splice(members)
-  },
-)
+/** What to change in a request for a vendor. */
+export interface Changes {
+  /** The upstream's name of the model. */
+  readonly model: string
+  /** The names of quirks that change requests. */
+  readonly quirks: readonly string[]
+  /** Absent: no answer in the request has anything to change. */
+  readonly history?: OwnHistory
+}
+
+/** The client's own bytes with the members that differ for a vendor. */
+export const quirkBody = defineCallFunction(import.meta.url, 'quirkBody', (call, { model, quirks, history }: Changes) => {
+  let members: Readonly<Record<string, unknown>> = { model, ...usageOptions(call) }
+  if (history !== undefined) {
+    const messages = withHistory(call.body.messages, history)
+    if (messages !== call.body.messages) members = { ...members, messages }
+  }
+  for (const name of quirks) {
+    members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }
+  }
+  return call.splice(members)
+})
 
 /** Requests the usage of a stream, which upstreams omit otherwise. Core removes it if the client did not request it. */
 function usageOptions(call: Call): Readonly<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 import { googleError, mistralError } from './errors.ts'
 import type { Quirk } from './quirk.ts'
 import { cachedTokens, thinkingParts, uncountedReasoning, usageInsideChunks } from './replies.ts'
-import { developerRole, maxTokens, noReasoningHistory, noStreamOptions } from './requests.ts'
+import { developerRole, maxTokens, noStreamOptions } from './requests.ts'
 import { toolCallParts, toolFinish } from './tool-calls.ts'
 import { shortToolIds } from './tool-ids.ts'
 
@@ -11,7 +11,6 @@ export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
     developerRole,
     maxTokens,
     noStreamOptions,
-    noReasoningHistory,
     shortToolIds,
     toolCallParts,
     toolFinish,

@@ -7,7 +7,7 @@ import type { Quirk } from './quirk.ts'
  */
 export const shortToolIds: Quirk = {
   name: 'short-tool-ids',
-  concerns: ['"tool_calls"', '"tool_call_id"'],
+  concerns: ['tool_calls', 'tool_call_id'],
 
   request({ messages }) {
     const fitted = withToolIds(messages, digestIds(/^[a-zA-Z0-9]{9}$/, 9))
