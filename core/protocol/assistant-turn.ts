@@ -16,6 +16,11 @@ export class AssistantTurn {
     this.#parts.push(...parts)
   }
 
+  /** Characters of text so far. */
+  get length(): number {
+    return this.#parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
+  }
+
   /** Reasoning that has the state of its upstream. */
   recall(state: UpstreamState, thoughts: string): void {
     const { owner, extra, call = this.#calls.length } = state
@@ -30,7 +35,7 @@ export class AssistantTurn {
   }
 
   get message(): ChatMessage {
-    const spoken = plainest(this.#parts)
+    const spoken = plainest(this.#parts, '')
     const calls = this.#calls.map((call, index) => {
       const extra = this.#extras.get(index)
       return extra === undefined ? call : { ...call, extra_content: { ...call.extra_content, ...extra } }

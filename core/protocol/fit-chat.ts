@@ -67,10 +67,10 @@ function withoutMessageMarks(message: ChatMessage): ChatMessage {
   }
 }
 
-/** Texts alone as one text, which every upstream takes. */
-export const plainest = (parts: readonly ContentPart[]): string | ContentPart[] =>
+/** Texts alone as one text, which every upstream takes. `between`: what separates them. */
+export const plainest = (parts: readonly ContentPart[], between = '\n'): string | ContentPart[] =>
   parts.every((part) => part.type === 'text' && !('cache_control' in part))
-    ? parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n')
+    ? parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join(between)
     : [...parts]
 
 function unmarked<Part extends object>(part: Part): Part {

@@ -15,6 +15,11 @@ export interface MessageVisitor {
 
 /** Translates the messages of a conversation for an upstream that pairs each tool result with its call. */
 export interface ConversationVisitor<Call> extends Pick<MessageVisitor, 'system' | 'user'> {
+  /**
+   * Visits instructions that follow another message, for an upstream that takes instructions at the beginning only: there they would change the
+   * beginning of each request, and with it what the upstream has cached. Results of open tool calls are visited before. Absent: `system` visits them.
+   */
+  later?(message: ChatMessage, path: string): void
   /** Returns, for each call and in their order, the value that `tool` receives with the call's result. */
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly Call[]
   /** `call`: what `assistant` returned for the call that the message answers. */
@@ -32,18 +37,30 @@ export function walkMessages(messages: readonly ChatMessage[], visitor: MessageV
 /** As `walkMessages`. Also throws `GatewayError` (400) if a tool call has no result before the next turn, or a result has no call. */
 export function walkConversation<Call>(messages: readonly ChatMessage[], visitor: ConversationVisitor<Call>): void {
   const unanswered = new UnansweredCalls<Call>()
+  /** Instructions that wait for results. */
+  const waiting: (() => void)[] = []
+  let hasBegun = false
   walkMessages(messages, {
-    system: (message, path) => visitor.system(message, path),
+    system(message, path) {
+      if (visitor.later === undefined || !hasBegun) visitor.system(message, path)
+      else if (unanswered.none) visitor.later(message, path)
+      else waiting.push(() => visitor.later!(message, path))
+    },
     user(message, path) {
+      hasBegun = true
       unanswered.expectNone(path)
       visitor.user(message, path)
     },
     assistant(message, path, calls) {
+      hasBegun = true
       unanswered.expectNone(path)
       const made = visitor.assistant(message, path, calls)
       for (const [index, { id }] of calls.entries()) unanswered.add(id, made[index]!)
     },
-    tool: (message, path) => visitor.tool(message, path, unanswered.take(message.tool_call_id ?? '', path)),
+    tool(message, path) {
+      visitor.tool(message, path, unanswered.take(message.tool_call_id ?? '', path))
+      if (unanswered.none) for (const visit of waiting.splice(0)) visit()
+    },
   })
   unanswered.expectNone('messages')
 }
@@ -95,6 +112,10 @@ class UnansweredCalls<Call> {
     }
     if (calls.length === 1) this.#calls.delete(id)
     return calls.shift()!
+  }
+
+  get none(): boolean {
+    return this.#calls.size === 0
   }
 
   expectNone(path: string): void {

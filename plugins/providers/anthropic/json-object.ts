@@ -1,5 +1,6 @@
 import {
   type ChatMessage,
+  type ChatRequest,
   chunk,
   KeptText,
   type TranslatedChunk,
@@ -17,8 +18,9 @@ const INSTRUCTION: ChatMessage = {
   content: 'Answer with a single JSON object and nothing else: no words before or after it, and no code fence.',
 }
 
-/** The messages with the instruction, which joins the system prompt. */
-export const askForJsonObject = (messages: readonly ChatMessage[]): readonly ChatMessage[] => [...messages, INSTRUCTION]
+/** The instruction of a request that asks for a JSON object: it joins the system prompt. */
+export const jsonInstructions = ({ response_format: format }: Pick<ChatRequest, 'response_format'>): readonly ChatMessage[] =>
+  format?.type === 'json_object' ? [INSTRUCTION] : []
 
 /** A translator whose text is the JSON object in the text of another's. A text without an object stays as it is. */
 export function onlyJsonObject(translator: Translator): Translator {

@@ -1,5 +1,6 @@
 import { invalidValue, isRecord, type ToolCall, textOf } from 'unified-model-gateway/plugin'
 import type { ModelFacts } from './models.ts'
+import { type Placed, placed, placesOf } from './placed.ts'
 import type { Effort, Message, ReplyBlock, ThinkingBlock, ThinkingConfig } from './wire.ts'
 
 /** The thinking settings of a request. */
@@ -90,26 +91,35 @@ function isThinking(type: string | undefined): boolean {
 /**
  * The thinking that led to a tool call: Anthropic requires it back, unchanged, with the call's result ("Thinking in tool and multi-turn
  * workflows", platform.claude.com). OpenAI has no field for it, so the client keeps it with the call, in
- * `tool_calls[].extra_content.anthropic = { model, thinking: [blocks before the call] }`.
+ * `tool_calls[].extra_content.anthropic = { model, thinking: [blocks before the call], after: [characters of text before each block] }`.
  */
 export interface ThinkingState {
-  readonly extra_content: { readonly anthropic: { readonly model: string; readonly thinking: readonly ThinkingBlock[] } }
+  readonly extra_content: {
+    readonly anthropic: {
+      readonly model: string
+      readonly thinking: readonly ThinkingBlock[]
+      /** Absent: no text stands before any of them. */
+      readonly after?: readonly number[]
+    }
+  }
 }
 
 /** The thinking state of a tool call in a reply of `model`; undefined without thinking. */
-export function toThinkingState(model: string, thinking: readonly ThinkingBlock[]): ThinkingState | undefined {
-  return thinking.length > 0 ? { extra_content: { anthropic: { model, thinking } } } : undefined
+export function toThinkingState(model: string, thinking: readonly Placed<ThinkingBlock>[]): ThinkingState | undefined {
+  if (thinking.length === 0) return undefined
+  return { extra_content: { anthropic: { model, thinking: thinking.map(({ block }) => block), ...placesOf(thinking) } } }
 }
 
 /**
  * The thinking in a client's tool call. Empty if another model made it: a model answers 400 to another's signature. Clients of the Messages
  * API do not say which model made it; Anthropic itself gets it from them as it is.
  */
-export function readThinkingState(call: ToolCall, model: string): ThinkingBlock[] {
+export function readThinkingState(call: ToolCall, model: string): Placed<ThinkingBlock>[] {
   const { extra_content: extra } = call
   const state = isRecord(extra) && isRecord(extra.anthropic) ? extra.anthropic : {}
   if (state.model !== undefined && undated(textOf(state.model)) !== undated(model)) return []
-  return Array.isArray(state.thinking) ? state.thinking.flatMap(toThinkingBlock) : []
+  const all: readonly ReplyBlock[] = Array.isArray(state.thinking) ? state.thinking : []
+  return placed(all, state.after).flatMap(({ block, after }) => placed(toThinkingBlock(block), [after]))
 }
 
 /** A reply's block as a block of thinking; empty for any other block. */

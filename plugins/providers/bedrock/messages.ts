@@ -11,6 +11,7 @@ import {
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
+import { type TextBlocks, withThinking } from '../anthropic/placed.ts'
 import { type ContentOptions, DocumentNames, toBlocks, toCachePoint, toText } from './content.ts'
 import type { ModelFacts } from './models.ts'
 import { readThinkingState } from './reasoning.ts'
@@ -22,18 +23,27 @@ export interface Conversation {
   readonly messages: readonly Message[]
 }
 
+/** What a conversation has beside its messages. */
+export interface Added {
+  /** They join the system prompt. */
+  readonly instructions: readonly ChatMessage[]
+  /** A cache point after the last turn, for a model that takes any. */
+  readonly end: readonly CachePoint[]
+}
+
 /**
  * Translates a conversation for `model`. Throws `GatewayError` (400) for content that Converse does not take, and if a tool call has no
- * result or a result no call. `end`: a cache point after the last turn, for a model that takes any.
+ * result or a result no call.
  */
 export function toConversation(
   messages: readonly ChatMessage[],
   model: string,
   facts: ModelFacts,
-  end: readonly CachePoint[] = [],
+  { instructions, end }: Added,
 ): Conversation {
   const builder = new ConversationBuilder(model, facts)
   walkConversation(messages, builder)
+  for (const instruction of instructions) builder.system(instruction, 'response_format')
   return builder.build(facts.caching ? end : [])
 }
 
@@ -44,6 +54,11 @@ const MISTRAL_IDS = digestIds(/^[a-zA-Z0-9]{9}$/, 9)
 
 /** The user's first message if the assistant speaks first, which Bedrock does not take. */
 const PLACEHOLDER = '…'
+
+const TEXTS: TextBlocks<Block> = {
+  read: (block) => ('text' in block ? block.text : undefined),
+  write: (_, text) => toText(text),
+}
 
 class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
   readonly #model: string
@@ -70,14 +85,22 @@ class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
     appendToTurns(this.#turns, 'user', this.#blocksOf(message, path))
   }
 
+  later(message: ChatMessage, path: string): void {
+    this.user(message, path)
+  }
+
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly ToolUseBlock[] {
     const text = [...this.#blocksOf(message, path), ...toText(message.refusal)]
     const reasoning = calls.map((call) => readThinkingState(call, this.#model))
     const uses = calls.map((call) => this.#toToolUse(call))
-    appendToTurns(this.#turns, 'assistant', [...(reasoning[0] ?? []), ...text])
+    appendToTurns(this.#turns, 'assistant', withThinking<Block>(text, reasoning[0] ?? [], TEXTS))
     for (const [index, use] of uses.entries()) {
       const cachePoint = this.#options.caching ? toCachePoint(calls[index]!) : []
-      appendToTurns(this.#turns, 'assistant', [...(index > 0 ? reasoning[index]! : []), use, ...cachePoint])
+      appendToTurns(this.#turns, 'assistant', [
+        ...(index > 0 ? reasoning[index]!.map(({ block }) => block) : []),
+        use,
+        ...cachePoint,
+      ])
     }
     return uses
   }

@@ -4,8 +4,10 @@ import {
   KeptText,
   type TranslatedChunk,
   type Translator,
+  textOf,
   type UpstreamEvent,
 } from 'unified-model-gateway/plugin'
+import { type Placed, placed } from '../anthropic/placed.ts'
 import { FrameDecoder } from './frames.ts'
 import { toReasoningBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
@@ -34,7 +36,9 @@ class ConverseStream {
   readonly #model: string
   readonly #open = new Map<number | undefined, OpenBlock>()
   /** The reasoning since the last tool call. */
-  #reasoning: ReasoningBlock[] = []
+  #reasoning: Placed<ReasoningBlock>[] = []
+  /** Characters of text before the first call. Text after it stands before it in the message, and so before the reasoning of later calls. */
+  #written = 0
   readonly #kept = new KeptText()
   #calls = 0
   #hasContent = false
@@ -98,6 +102,7 @@ class ConverseStream {
   #continueBlock(index: number | undefined, { text, reasoningContent, toolUse }: ReplyBlock): readonly TranslatedChunk[] {
     if (isRecord(reasoningContent)) return this.#continueReasoning(index, reasoningContent)
     if (isRecord(toolUse)) return continueCall(this.#open.get(index), toolUse.input)
+    if (this.#calls === 0) this.#written += textOf(text).length
     return chunk.fromText(chunk.content, text)
   }
 
@@ -119,7 +124,8 @@ class ConverseStream {
     if (block?.kind !== 'reasoning') return
     const { text, signature, redacted } = block
     const redactedContent = Buffer.concat(redacted).toString('base64')
-    this.#reasoning.push(...toReasoningBlock(redactedContent ? { redactedContent } : { reasoningText: { text, signature } }))
+    const blocks = toReasoningBlock(redactedContent ? { redactedContent } : { reasoningText: { text, signature } })
+    this.#reasoning.push(...placed(blocks, [this.#calls === 0 ? this.#written : 0]))
   }
 
   #finish(): readonly TranslatedChunk[] {

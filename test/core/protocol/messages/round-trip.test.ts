@@ -16,7 +16,7 @@ const message = turnOf(
 /** The message that an upstream gets back: a refusal as words, and the state of its own. */
 function expected(said: Said): object {
   const { content, refusal, calls } = said
-  const words = [content, refusal].filter((one) => one !== null).join('\n')
+  const words = [content, refusal].filter((one) => one !== null).join('')
   return {
     role: 'assistant',
     content: words === '' && calls.length > 0 ? null : words,
