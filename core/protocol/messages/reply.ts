@@ -55,8 +55,12 @@ const toMessageId = (id: unknown): string => {
   return own.startsWith('msg_') ? own : `msg_${own.replace(/^chatcmpl-/, '')}`
 }
 
-/** An id for a tool call without one. */
-export const newToolId = (): string => `toolu_${randomUUID().replaceAll('-', '')}`
+/**
+ * The id of a tool call, as the Messages API allows them (`^[a-zA-Z0-9_-]+$`): Anthropic would refuse the client's next turn with another one, such
+ * as Kimi's `functions.look:0`. A call without an id gets one.
+ */
+export const toToolId = (id: unknown): string =>
+  textOf(id).replace(/[^a-zA-Z0-9_-]/g, '_') || `toolu_${randomUUID().replaceAll('-', '')}`
 
 /** A block of text. */
 export const textBlock = (text: string): ReplyBlock => ({ type: 'text', text, citations: null })
@@ -84,7 +88,7 @@ export const stateBlocks = (state: UpstreamState | undefined): ReplyBlock[] =>
 
 function toToolUse(call: ToolCall): ReplyBlock {
   const { name, arguments: text } = call.function ?? { name: '', arguments: '' }
-  return toolBlock(textOf(call.id) || newToolId(), textOf(name), toInput(textOf(text)))
+  return toolBlock(toToolId(call.id), textOf(name), toInput(textOf(text)))
 }
 
 /** Arguments that are no JSON object, such as those that were cut, are kept as text. */

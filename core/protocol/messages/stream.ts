@@ -4,7 +4,7 @@ import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
 import { type ReplyParts, ReplySequence } from '../reply-sequence.ts'
 import { type ReasoningField, ReplyState, type UpstreamState, writeState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
-import { emptyMessage, newToolId, stateBlocks, textBlock, toolBlock, toStopReason } from './reply.ts'
+import { emptyMessage, stateBlocks, textBlock, toolBlock, toStopReason, toToolId } from './reply.ts'
 import { toDeltaUsage } from './usage.ts'
 import type { BlockDelta, ReplyBlock, StreamEvent } from './wire.ts'
 
@@ -115,7 +115,7 @@ export class MessageStreamWriter implements ReplyWriter {
     const state = this.#state.before(call)
     if (this.#open?.kind === 'thinking') this.#close(state)
     else this.#tell(state)
-    this.#start({ kind: 'tool', call }, toolBlock(textOf(id) || newToolId(), textOf(called?.name)))
+    this.#start({ kind: 'tool', call }, toolBlock(toToolId(id), textOf(called?.name)))
   }
 
   /** A block with a state alone. */
