@@ -12,8 +12,7 @@ import {
   walkConversation,
 } from 'unified-model-gateway/plugin'
 import { markOf, toBlocks, toText } from './content.ts'
-import { type TextBlocks, withThinking } from './placed.ts'
-import { readThinkingState } from './reasoning.ts'
+import { readThinkingState, type TextBlocks, withThinking } from './reasoning.ts'
 import type { Block, Message, MessagesRequest, TextBlock, ToolUseBlock } from './wire.ts'
 
 /** A conversation for the Messages API: roles alternate, and all tool results of a step come together, before any text. */

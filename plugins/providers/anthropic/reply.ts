@@ -6,8 +6,7 @@ import {
   textOf,
   usageOfMessages,
 } from 'unified-model-gateway/plugin'
-import { type Placed, placed } from './placed.ts'
-import { toThinkingBlock, toThinkingState } from './reasoning.ts'
+import { type Placed, placed, toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
 import type { MessageReply, ReplyBlock, ThinkingBlock, WireError } from './wire.ts'
 

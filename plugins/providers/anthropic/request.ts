@@ -11,7 +11,7 @@ import {
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { markOf } from './content.ts'
-import { jsonInstructions } from './json-object.ts'
+import { JSON_INSTRUCTION } from './json-object.ts'
 import { MAX_MARKS, toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning, withoutThinking } from './reasoning.ts'
@@ -81,7 +81,7 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? target.maxTokens ?? facts.maxTokens
   const toolset = toToolset(body, facts)
   const { messages, ...instructions } = toConversation(body.messages, target.model, {
-    instructions: jsonInstructions(body),
+    instructions: body.response_format?.type === 'json_object' ? [JSON_INSTRUCTION] : [],
     maxMarks: MAX_MARKS - marksIn(toolset.tools) - (markOf(body) ? 1 : 0),
   })
   const forced = isForced(toolset.tool_choice)

@@ -8,8 +8,7 @@ import {
   type UpstreamEvent,
   usageOfMessages,
 } from 'unified-model-gateway/plugin'
-import { type Placed, placed } from './placed.ts'
-import { toThinkingBlock, toThinkingState } from './reasoning.ts'
+import { type Placed, placed, toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
 import { toCompletion, toExplanation, toFinishReason } from './reply.ts'
 import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock } from './wire.ts'

@@ -11,7 +11,7 @@ import {
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
-import { type TextBlocks, withThinking } from '../anthropic/placed.ts'
+import { type TextBlocks, withThinking } from '../anthropic/reasoning.ts'
 import { type ContentOptions, DocumentNames, toBlocks, toCachePoint, toText } from './content.ts'
 import type { ModelFacts } from './models.ts'
 import { readThinkingState } from './reasoning.ts'

@@ -1,6 +1,13 @@
 import { invalidValue, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
-import { type Placed, placed, placesOf } from '../anthropic/placed.ts'
-import { EFFORTS, type EffortLevel, nearestEffort, thinkingBudget } from '../anthropic/reasoning.ts'
+import {
+  EFFORTS,
+  type EffortLevel,
+  nearestEffort,
+  type Placed,
+  placed,
+  placesOf,
+  thinkingBudget,
+} from '../anthropic/reasoning.ts'
 import type { ModelFacts } from './models.ts'
 import type { Block, Message, ReasoningBlock, ReplyReasoning } from './wire.ts'
 

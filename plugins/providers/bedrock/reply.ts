@@ -8,7 +8,7 @@ import {
   type Usage,
   usageOfMessages,
 } from 'unified-model-gateway/plugin'
-import { type Placed, placed } from '../anthropic/placed.ts'
+import { type Placed, placed } from '../anthropic/reasoning.ts'
 import { toReasoningBlock, toThinkingState } from './reasoning.ts'
 import type { ConverseReply, ReasoningBlock, ReplyBlock, WireUsage } from './wire.ts'
 

@@ -10,7 +10,7 @@ import {
   refused,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import { jsonInstructions } from '../anthropic/json-object.ts'
+import { JSON_INSTRUCTION } from '../anthropic/json-object.ts'
 import { toStrictSchema } from '../anthropic/schema.ts'
 import { toCachePoint } from './content.ts'
 import { toConversation } from './messages.ts'
@@ -76,8 +76,8 @@ export const converseBody = defineCallFunction(import.meta.url, 'converseBody', 
 
 /** Translates a chat completion request for Converse. Throws `GatewayError` (400) for parameters that Bedrock cannot honour. */
 export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {
-  const added = { instructions: jsonInstructions(body), end: toCachePoint(body) }
-  const { system, messages } = toConversation(body.messages, model, facts, added)
+  const instructions = body.response_format?.type === 'json_object' ? [JSON_INSTRUCTION] : []
+  const { system, messages } = toConversation(body.messages, model, facts, { instructions, end: toCachePoint(body) })
   const toolset = toToolset(body, messages, facts)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
   const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, { maxTokens, forced: toolset.forced, messages })

@@ -7,7 +7,7 @@ import {
   textOf,
   type UpstreamEvent,
 } from 'unified-model-gateway/plugin'
-import { type Placed, placed } from '../anthropic/placed.ts'
+import { type Placed, placed } from '../anthropic/reasoning.ts'
 import { FrameDecoder } from './frames.ts'
 import { toReasoningBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
