@@ -1,43 +1,82 @@
-import type { ChatMessage, ContentPart, FunctionToolCall } from '../sdk/api.ts'
+import type { ChatMessage, ContentPart, FunctionToolCall, KeptTurn } from '../sdk/api.ts'
 import { plainest } from './fit-chat.ts'
-import type { ReasoningField, UpstreamState } from './state.ts'
+import { joinDetails, type ReasoningDetail, type StateOwner, type UpstreamState } from './state.ts'
+
+type Extra = NonNullable<UpstreamState['extra']>
 
 /** Collects the parts of an assistant's turn as one message of a chat completion. */
 export class AssistantTurn {
   readonly #parts: ContentPart[] = []
   readonly #calls: FunctionToolCall[] = []
-  /** The state of the next call. */
-  #extra: UpstreamState['extra']
-  #field: ReasoningField | undefined
-  #thoughts = ''
+  /** What providers with names of their own want back with calls, by the numbers of these. */
+  readonly #extras = new Map<number, Extra>()
+  #wrapped: WrappedState | undefined
 
   say(parts: readonly ContentPart[]): void {
     this.#parts.push(...parts)
   }
 
+  /** Characters of text so far. */
+  get length(): number {
+    return this.#parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
+  }
+
   /** Reasoning that has the state of its upstream. */
-  recall({ extra, field }: UpstreamState, thoughts: string): void {
-    this.#extra = extra ?? this.#extra
-    if (field === undefined) return
-    this.#field = field
-    this.#thoughts += thoughts
+  recall(state: UpstreamState, thoughts: string): void {
+    const { owner, extra, call = this.#calls.length } = state
+    if (owner !== undefined) {
+      if (this.#wrapped?.isOf(owner) !== true) this.#wrapped = new WrappedState(owner)
+      this.#wrapped.add(state, thoughts, call)
+    } else if (extra !== undefined) this.#extras.set(call, { ...this.#extras.get(call), ...extra })
   }
 
   call(call: FunctionToolCall): void {
-    const extra = this.#extra
-    this.#extra = undefined
-    this.#calls.push(extra === undefined ? call : { ...call, extra_content: { ...call.extra_content, ...extra } })
+    this.#calls.push(call)
   }
 
   get message(): ChatMessage {
-    const spoken = plainest(this.#parts)
-    const hasCalls = this.#calls.length > 0
+    const spoken = plainest(this.#parts, '')
+    const calls = this.#calls.map((call, index) => {
+      const extra = this.#extras.get(index)
+      return extra === undefined ? call : { ...call, extra_content: { ...call.extra_content, ...extra } }
+    })
     return {
       role: 'assistant',
-      content: spoken === '' && hasCalls ? null : spoken,
-      ...(hasCalls && { tool_calls: this.#calls }),
-      // Upstreams that want it back want it with the calls that it led to.
-      ...(hasCalls && this.#field && { [this.#field]: this.#thoughts }),
+      content: spoken === '' && calls.length > 0 ? null : spoken,
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(this.#wrapped && { extra_content: { umg: this.#wrapped.members } }),
+    }
+  }
+}
+
+/** The state of a turn, of an upstream that has no name of its own in `extra_content`: its provider finds it by its owner. */
+class WrappedState {
+  readonly #owner: StateOwner
+  readonly #thoughts: Record<string, string> = {}
+  readonly #details: ReasoningDetail[] = []
+  readonly #calls: Record<string, Extra> = {}
+
+  constructor(owner: StateOwner) {
+    this.#owner = owner
+  }
+
+  isOf({ name, model }: StateOwner): boolean {
+    return this.#owner.name === name && this.#owner.model === model
+  }
+
+  add({ field, details = [], extra }: UpstreamState, thoughts: string, call: number): void {
+    if (field !== undefined) this.#thoughts[field] = (this.#thoughts[field] ?? '') + thoughts
+    this.#details.push(...details)
+    if (extra !== undefined) this.#calls[call] = { ...this.#calls[call], ...extra }
+  }
+
+  get members(): KeptTurn {
+    const details = joinDetails(this.#details)
+    return {
+      owner: this.#owner.name,
+      model: this.#owner.model,
+      message: { ...this.#thoughts, ...(details.length > 0 && { reasoning_details: details }) },
+      ...(Object.keys(this.#calls).length > 0 && { calls: this.#calls }),
     }
   }
 }

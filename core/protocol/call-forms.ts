@@ -27,6 +27,7 @@ import { setPointer } from './json.ts'
 import type { Keeper, KeptCall } from './kept-ids.ts'
 import { toUpstream } from './kept-references.ts'
 import { type BodyScanner, largeCall } from './large-call.ts'
+import type { StateOwner } from './state.ts'
 
 /** A call as an upstream gets it. */
 export interface FittedCall {
@@ -174,18 +175,19 @@ export class CallForms implements ChatSource, ClientReplies {
     }
   }
 
-  reply(completion: ChatCompletion): object {
-    return this.protocol.reply(completion, this.#replied)
+  reply(completion: ChatCompletion, owner?: StateOwner): object {
+    return this.protocol.reply(completion, this.#repliedBy(owner))
   }
 
-  writer(): ReplyWriter {
-    return this.protocol.writer(this.#replied)
+  writer(owner?: StateOwner): ReplyWriter {
+    return this.protocol.writer(this.#repliedBy(owner))
   }
 
-  get #replied(): RepliedCall {
+  #repliedBy(owner: StateOwner | undefined): RepliedCall {
     const { client, model } = this
     return {
       model: model.id,
+      owner,
       promptEstimate: promptEstimate(client),
       large: client.large,
       member: (name) => client.member(name),

@@ -3,7 +3,7 @@ import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, Media, ModelId } from '../sdk/api.ts'
 import type { FoundAddress } from './addresses.ts'
-import { type GuardedMember, guardedAmong, guardedIn, soughtAt } from './guarded-members.ts'
+import { type GuardedMember, guardedAmong, guardedIn, isMarkAt, soughtAt } from './guarded-members.ts'
 import {
   type Edit,
   replaceValues,
@@ -227,6 +227,19 @@ export class ClientCall implements Call {
     if (body !== undefined) return Object.hasOwn(body, key) ? body[key] : undefined
     const member = this.#scanned.members.find((candidate) => candidate.key === key)
     return member && parse(this.#unreleased.subarray(member.start, member.end))
+  }
+
+  mayHave(names: readonly string[]): boolean {
+    const { endpoint } = this
+    const unknown = names.filter((name) => !isMarkAt(endpoint, name))
+    if (names.some((name) => this.#scanned.marks.includes(name))) return true
+    return (
+      unknown.length > 0 &&
+      bodyMayInclude(
+        this,
+        unknown.map((name) => `"${name}"`),
+      )
+    )
   }
 
   get headers(): Readonly<Record<string, string>> {

@@ -69,6 +69,10 @@ export class ChatView implements Call {
     return this.#source.body
   }
 
+  mayHave(): boolean {
+    return true
+  }
+
   member(key: string): unknown {
     return this.#source.member(key)
   }

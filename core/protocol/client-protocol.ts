@@ -1,5 +1,6 @@
 import type { GatewayError } from '../errors.ts'
 import type { CallFunction, ChatChunk, ChatCompletion, ChatRequest, Hints } from '../sdk/api.ts'
+import type { StateOwner } from './state.ts'
 
 /**
  * What clients of an endpoint get from the gateway itself: errors, and signs of life in a silent stream. The replies of upstreams are the
@@ -55,6 +56,8 @@ export interface RepliedCall {
   readonly promptEstimate: number
   /** Whether the body is large. */
   readonly large: boolean
+  /** Who made the reply's state; undefined if its provider has no name for it, and for the reply of a link. */
+  readonly owner: StateOwner | undefined
   /** A top-level member of the client's body. */
   member(name: string): unknown
 }
@@ -67,10 +70,10 @@ export interface ReplyWriter {
   end(): string
 }
 
-/** The replies to one call, in its client's protocol. */
+/** The replies to one call, in its client's protocol. `owner`: who made their state. */
 export interface ClientReplies {
-  reply(completion: ChatCompletion): object
-  writer(): ReplyWriter
+  reply(completion: ChatCompletion, owner?: StateOwner): object
+  writer(owner?: StateOwner): ReplyWriter
 }
 
 /** The client's headers that its protocol names, lower case. */

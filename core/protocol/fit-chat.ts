@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest, ChatTool, ContentPart, Hints, Provider } from '../sdk/api.ts'
+import type { ChatMessage, ChatRequest, ChatTool, ContentPart, Hints, Provider, ToolCall } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { ChatTranslation, Profile } from './client-protocol.ts'
 
@@ -41,14 +41,25 @@ export function fitChat(
   const effort = effortIsHint || asked === 'none' ? fittedEffort(asked, profile) : asked
   const left = [...leftOut(body, profile), ...(effort === asked || effort !== undefined ? [] : ['reasoning_effort'])]
   const isUnmarked = hasCacheMarks && !profile.cacheControl
-  if (left.length === 0 && effort === asked && !isUnmarked) return { body, dropped }
+  const isForeign = profile.kind !== 'translated' && body.messages.some(hasExtra)
+  if (left.length === 0 && effort === asked && !isUnmarked && !isForeign) return { body, dropped }
   const fitted: ChatRequest = {
     ...body,
     ...(effort !== asked && { reasoning_effort: effort }),
     ...(isUnmarked && withoutMarks(body)),
   }
+  if (isForeign) fitted.messages = fitted.messages.map(withoutExtra)
   for (const name of left) delete fitted[name]
   return { body: fitted, dropped: [...dropped, ...left, ...(isUnmarked ? ['cache_control'] : [])] }
+}
+
+/** Providers that translate write the state of their upstreams there, and find it by their names. To any other upstream it is foreign. */
+const hasExtra = ({ tool_calls: calls }: ChatMessage): boolean =>
+  calls?.some(({ extra_content: extra }) => extra !== undefined) === true
+
+function withoutExtra(message: ChatMessage): ChatMessage {
+  if (!hasExtra(message)) return message
+  return { ...message, tool_calls: message.tool_calls!.map(({ extra_content: _, ...call }) => call as ToolCall) }
 }
 
 function leftOut(body: ChatRequest, { kind, cacheControl }: Profile): string[] {
@@ -78,10 +89,10 @@ function withoutMessageMarks(message: ChatMessage): ChatMessage {
   }
 }
 
-/** Texts alone as one text, which every upstream takes. */
-export const plainest = (parts: readonly ContentPart[]): string | ContentPart[] =>
+/** Texts alone as one text, which every upstream takes. `between`: what separates them. */
+export const plainest = (parts: readonly ContentPart[], between = '\n'): string | ContentPart[] =>
   parts.every((part) => part.type === 'text' && !('cache_control' in part))
-    ? parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n')
+    ? parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join(between)
     : [...parts]
 
 function unmarked<Part extends object>(part: Part): Part {

@@ -77,6 +77,10 @@ export class FormCall implements Call {
     }
   }
 
+  mayHave(): boolean {
+    return true
+  }
+
   member(key: string): unknown {
     const values = this.#parts.filter(({ name }) => name === key).map(({ value }) => described(key, value))
     return values.length > 1 ? values : values[0]

@@ -31,6 +31,9 @@ export function soughtAt(endpoint: EndpointName): Sought {
   return sought
 }
 
+/** Whether the scan of an endpoint's requests notes members of this name. */
+export const isMarkAt = (endpoint: EndpointName, name: string): boolean => rulesOf(endpoint)?.wanted.isMark(name) === true
+
 /** The guarded members of a request that are not null. Throws `GatewayError` (400) for a name that some servers take for one of them. */
 export function guardedIn(bytes: Buffer, scanned: ScannedObject, endpoint: EndpointName): readonly GuardedMember[] {
   const { members, nested } = scanned
@@ -174,7 +177,7 @@ class MemberRules {
   readonly #top: ReadonlyMap<string, Guarded>
   readonly #below = new Map<string, Rule>()
 
-  constructor({ top, nested, data }: EndpointMembers) {
+  constructor({ top, nested, marks = [], data }: EndpointMembers) {
     this.#top = new Map(Object.entries(top).filter((entry): entry is [string, Guarded] => GUARDED.has(entry[1])))
     const itemsOf: Record<string, string> = {}
     for (const [place, kind] of Object.entries(nested)) {
@@ -184,7 +187,7 @@ class MemberRules {
     }
     const names = [...this.#below].filter(([, { kind }]) => kind !== undefined).map(([name]) => name)
     const idsOf = [...this.#below].filter(([, { byId }]) => byId !== undefined).map(([name]) => name)
-    this.wanted = new WantedKeys({ names, itemsOf, idsOf, data })
+    this.wanted = new WantedKeys({ names, itemsOf, idsOf, marks, data })
   }
 
   top(key: string): Guarded | undefined {

@@ -39,6 +39,8 @@ export interface ScannedObject {
   readonly addresses: readonly FoundAddress[]
   /** The members below the top level whose keys were looked for. In order, duplicates included. */
   readonly nested: readonly NestedMember[]
+  /** Which of the marks below the top level the body has. */
+  readonly marks: readonly string[]
 }
 
 /** What a scan looks for below the top level: keys, in every form that some server takes for them. */
@@ -48,6 +50,8 @@ export interface WantedMembers {
   readonly itemsOf: Readonly<Record<string, string>>
   /** Names of objects, at any level, of which the member `id` is looked for. */
   readonly idsOf: readonly string[]
+  /** Keys of which only the presence counts, in this very form. */
+  readonly marks: readonly string[]
   /** Keys below which nothing is looked for. */
   readonly data: readonly string[]
 }
@@ -55,6 +59,7 @@ export interface WantedMembers {
 /** Members to look for, for fast look-ups. */
 export class WantedKeys {
   readonly #itemsOf: ReadonlyMap<string, string>
+  readonly #marks: ReadonlySet<string>
   readonly #data: ReadonlySet<string>
   /** Matches keys that servers in Go take for a wanted one: `Model`, `ſkill_id`. */
   readonly #pattern: RegExp
@@ -65,13 +70,15 @@ export class WantedKeys {
   readonly #endsOfData = new Uint32Array(MAX_WANTED * LETTERS)
 
   /** All names are ASCII letters and underscores, in all forms of less than 64 bytes. */
-  constructor({ names, itemsOf, idsOf, data }: WantedMembers) {
+  constructor({ names, itemsOf, idsOf, marks, data }: WantedMembers) {
     this.#itemsOf = new Map(Object.entries(itemsOf))
+    this.#marks = new Set(marks)
     this.#data = new Set(data)
     this.#names = new Set(names)
     this.#pattern = anyOf(names)
     this.#idsOf = anyOf(idsOf)
     for (const name of [...names, ...idsOf]) for (const form of formsOf(name)) noteEnds(this.#ends, form)
+    for (const name of marks) noteEnds(this.#ends, name)
     for (const name of data) noteEnds(this.#endsOfData, name)
   }
 
@@ -81,6 +88,10 @@ export class WantedKeys {
     const at = placeOf(length, first)
     const bits = isContainer ? this.#ends[at]! | this.#endsOfData[at]! : this.#ends[at]!
     return (bits & (1 << (last & 31))) !== 0
+  }
+
+  isMark(key: string): boolean {
+    return this.#marks.has(key)
   }
 
   isData(key: string): boolean {
@@ -174,6 +185,7 @@ export function scanObject(bytes: Buffer, sought?: Sought): ScannedObject {
   wanted = sought?.keys
   nested = undefined
   namedAt.fill(0)
+  marks = undefined
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
   const members: Member[] = []
@@ -189,7 +201,7 @@ export function scanObject(bytes: Buffer, sought?: Sought): ScannedObject {
     }
   }
   if (skipSpace(bytes, at + 1) !== bytes.length) throw new ScanError('syntax')
-  return { members, parts, addresses: found ?? NONE, nested: nested ?? NONE_NESTED }
+  return { members, parts, addresses: found ?? NONE, nested: nested ?? NONE_NESTED, marks: marks ?? NO_MARKS }
 }
 
 /**
@@ -234,6 +246,7 @@ function decodeKey(bytes: Buffer, at: number, end: number): string {
 
 const NONE: readonly FoundAddress[] = []
 const NONE_NESTED: readonly NestedMember[] = []
+const NO_MARKS: readonly string[] = []
 /** The most addresses in a body: more pictures are no conversation. */
 const MAX_ADDRESSES = 1024
 
@@ -302,6 +315,7 @@ let parts = 0
 let values = 0
 let wanted: WantedKeys | undefined
 let nested: NestedMember[] | undefined
+let marks: string[] | undefined
 /** The key of the member of the top level. */
 let topKey = ''
 /** The level of a key below which nothing is looked for. */
@@ -375,6 +389,11 @@ function note(bytes: Buffer, depth: number, keyEnd: number, start: number): void
   const key = decodeKey(bytes, keyStarts[depth]!, keyEnd)
   if (wanted!.isData(key)) {
     quietBelow = depth
+    return
+  }
+  if (wanted!.isMark(key)) {
+    marks ??= []
+    if (!marks.includes(key)) marks.push(key)
     return
   }
   const isNamed = bytes[start] === OPEN_OBJECT && wanted!.hasIdsOf(key)

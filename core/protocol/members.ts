@@ -38,6 +38,8 @@ export interface EndpointMembers {
   readonly top: Readonly<Record<string, MemberKind>>
   /** Members below the top level, at any depth: by key, or by the last keys of their path. */
   readonly nested: Readonly<Record<string, Guarded>>
+  /** Keys below the top level of which the scan notes whether the body has them. */
+  readonly marks?: readonly string[]
   /** Keys of what no upstream reads as members: schemas, arguments of tools, what a reply has said. */
   readonly data: readonly string[]
 }
@@ -57,6 +59,17 @@ const KEPT = all('kept', 'file_id file_ids vector_store_ids container_id skill_i
 /** Schemas, and the client's own notes and documents. */
 const DATA = ['parameters', 'schema', 'metadata', 'documents']
 
+/** Members of an answer in which upstreams, gateways and clients keep reasoning and its state. */
+const HISTORY_MARKS = [
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'thinking',
+  'thinking_blocks',
+  'provider_specific_fields',
+  'extra_content',
+]
+
 /** openai-node 7.55: `ChatCompletionCreateParams`. `deferred`: docs.x.ai, deferred completions. */
 const CHAT: EndpointMembers = {
   top: {
@@ -73,6 +86,8 @@ const CHAT: EndpointMembers = {
   },
   // An earlier answer that was spoken.
   nested: { ...KEPT, model: 'model', 'audio.id': 'kept' },
+  // Of earlier answers: what a vendor wants back, and another one refuses.
+  marks: HISTORY_MARKS,
   data: [...DATA, 'arguments', 'chat_template_kwargs'],
 }
 

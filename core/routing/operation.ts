@@ -15,7 +15,7 @@ import type {
 import { asksForNothing } from '../sdk/parameters.ts'
 
 /** How a provider serves the calls of one endpoint. */
-export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error'>
+export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error' | 'stateOwner'>
 
 /** How a provider serves a chat completion. `model`: its upstream name. */
 export const chatOperation = (provider: Provider, call: Call, model: string): Operation =>
@@ -191,6 +191,10 @@ class FilledCall implements Call {
 
   get files() {
     return this.#call.files?.bind(this.#call)
+  }
+
+  mayHave(names: readonly string[]): boolean {
+    return this.#call.mayHave(names)
   }
 
   member(key: string): unknown {

@@ -93,6 +93,11 @@ export interface Call {
    * the client's is translated to; at other endpoints than chat completions it has the members of that endpoint.
    */
   readonly body: Readonly<ChatRequest>
+  /**
+   * Whether an object or an array in the body may have a member of one of these names, such as `tool_calls`: far cheaper than to parse it. True if it
+   * cannot tell, as of a body that the gateway has made.
+   */
+  mayHave(names: readonly string[]): boolean
   /** One top-level member of the body, parsed by itself: reading a small member of a large body is cheap. */
   member(key: string): unknown
   /**

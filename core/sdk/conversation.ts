@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ChatMessage, FunctionToolCall, ToolCall } from './chat.ts'
 import { parseRecord } from './json.ts'
 import { invalidValue, unsupportedParameter } from './parameters.ts'
@@ -14,6 +15,11 @@ export interface MessageVisitor {
 
 /** Translates the messages of a conversation for an upstream that pairs each tool result with its call. */
 export interface ConversationVisitor<Call> extends Pick<MessageVisitor, 'system' | 'user'> {
+  /**
+   * Visits instructions that follow another message, for an upstream that takes instructions at the beginning only: there they would change the
+   * beginning of each request, and with it what the upstream has cached. Results of open tool calls are visited before. Absent: `system` visits them.
+   */
+  later?(message: ChatMessage, path: string): void
   /** Returns, for each call and in their order, the value that `tool` receives with the call's result. */
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly Call[]
   /** `call`: what `assistant` returned for the call that the message answers. */
@@ -31,18 +37,30 @@ export function walkMessages(messages: readonly ChatMessage[], visitor: MessageV
 /** As `walkMessages`. Also throws `GatewayError` (400) if a tool call has no result before the next turn, or a result has no call. */
 export function walkConversation<Call>(messages: readonly ChatMessage[], visitor: ConversationVisitor<Call>): void {
   const unanswered = new UnansweredCalls<Call>()
+  /** Instructions that wait for results. */
+  const waiting: (() => void)[] = []
+  let hasBegun = false
   walkMessages(messages, {
-    system: (message, path) => visitor.system(message, path),
+    system(message, path) {
+      if (visitor.later === undefined || !hasBegun) visitor.system(message, path)
+      else if (unanswered.none) visitor.later(message, path)
+      else waiting.push(() => visitor.later!(message, path))
+    },
     user(message, path) {
+      hasBegun = true
       unanswered.expectNone(path)
       visitor.user(message, path)
     },
     assistant(message, path, calls) {
+      hasBegun = true
       unanswered.expectNone(path)
       const made = visitor.assistant(message, path, calls)
       for (const [index, { id }] of calls.entries()) unanswered.add(id, made[index]!)
     },
-    tool: (message, path) => visitor.tool(message, path, unanswered.take(message.tool_call_id ?? '', path)),
+    tool(message, path) {
+      visitor.tool(message, path, unanswered.take(message.tool_call_id ?? '', path))
+      if (unanswered.none) for (const visit of waiting.splice(0)) visit()
+    },
   })
   unanswered.expectNone('messages')
 }
@@ -96,6 +114,10 @@ class UnansweredCalls<Call> {
     return calls.shift()!
   }
 
+  get none(): boolean {
+    return this.#calls.size === 0
+  }
+
   expectNone(path: string): void {
     const [id] = this.#calls.keys()
     if (id === undefined) return
@@ -128,6 +150,15 @@ export interface IdRule {
   fit(id: string): string
   /** Another id, if that one is taken. `number`: from 2. */
   copy(fitted: string, number: number): string
+}
+
+/** The rule of an upstream that takes ids of this form only: any other id becomes a digest of itself, of `length` characters of 0-9a-f. */
+export function digestIds(valid: RegExp, length: number): IdRule {
+  const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, length)
+  return {
+    fit: (id) => (valid.test(id) ? id : digest(id)),
+    copy: (fitted, number) => digest(`${number}:${fitted}`),
+  }
 }
 
 /**

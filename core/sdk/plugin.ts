@@ -174,6 +174,11 @@ export interface Provider {
   readonly addresses?: readonly string[]
   /** Hosts on the public web whose files its upstream would read with the gateway's own credential: no call may name them. */
   readonly ownHosts?: readonly string[]
+  /**
+   * Under which name clients of Messages and Responses keep what its upstream wants back with the next turn: its vendor's, or its host's. It comes back
+   * as a `KeptTurn`. Absent: they keep no more than the `extra_content` of tool calls, in which a translator writes a name of its own.
+   */
+  readonly stateOwner?: string
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /** Absent: the upstream speaks OpenAI's protocol, and its events reach the client unchanged. */

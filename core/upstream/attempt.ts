@@ -38,7 +38,7 @@ export interface AttemptOptions {
   readonly call: Call
   readonly served: Served
   /** The provider's functions for the call's endpoint, and for reading a refusal. */
-  readonly operation: Pick<Provider, 'request' | 'translator' | 'error'>
+  readonly operation: Pick<Provider, 'request' | 'translator' | 'error' | 'stateOwner'>
   readonly number: number
   /** The upstream refused the credential of the previous attempt. */
   readonly credentialRefused: boolean
@@ -244,6 +244,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     const own = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
     const translator = own ?? (replies && openaiTranslator())
     const type = headers['content-type'] ?? ''
+    const owner = operation.stateOwner === undefined ? undefined : { name: operation.stateOwner, model: served.model }
     const isBytes = format.kind?.(call) === 'bytes'
     if (stream !== undefined && isBytes && format.bytes!.test(type)) {
       stream.attach(this, 'latin1', type)
@@ -253,14 +254,14 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     const isNone = translator?.decoder === undefined && (isBytes || /^(?:application\/json|text\/html)\b/.test(type))
     if (stream === undefined || isNone) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
-      const encode = replies && ((completion: ChatCompletion) => replies.reply(completion))
+      const encode = replies && ((completion: ChatCompletion) => replies.reply(completion, owner))
       return new WholeReader({ format, call, headers, translator, transforms, closeDelimited, threads, encode })
     }
     stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) return new VerbatimReader({ format, call, stream, transforms, hold })
     const { includeUsage, choices, size } = call
     const chunkOptions = { model: call.model.id, includeUsage, choices, size }
-    const writer = replies?.writer() ?? new ChunkWriter()
+    const writer = replies?.writer(owner) ?? new ChunkWriter()
     return new TranslatedReader({ translator, call: chunkOptions, stream, transforms, hold, writer })
   }
 

@@ -36,6 +36,7 @@ export function fakeCall(body: string | Readonly<Record<string, unknown>> = {}, 
     keptTokens: 0,
     keys: scanObject(bytes).members.map(({ key }) => key),
     member,
+    mayHave: (names) => names.some((name) => bytes.includes(`"${name}"`)),
     get body() {
       parsed ??= JSON.parse(bytes.toString()) as ChatRequest
       return parsed

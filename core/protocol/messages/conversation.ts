@@ -71,11 +71,11 @@ function toResult(block: Block, path: string, notes: Notes): { readonly message:
 
 function toAssistant(content: MessageParam['content'], path: string, notes: Notes): ChatMessage {
   const turn = new AssistantTurn()
-  let signed: Block[] = []
+  let signed: Signed[] = []
   for (const [index, block] of blocksOf(content).entries()) {
     if (block.type === 'thinking' || block.type === 'redacted_thinking') {
       const state = readState(block.type === 'thinking' ? block.signature : block.data)
-      if (state === undefined) signed.push(withoutMark(block))
+      if (state === undefined) signed.push({ block: withoutMark(block), after: turn.length })
       else turn.recall(state, textOf(block.thinking))
     } else if (block.type === 'tool_use') {
       turn.call(toCall(block, signed, notes))
@@ -87,13 +87,25 @@ function toAssistant(content: MessageParam['content'], path: string, notes: Note
 
 const withoutMark = ({ cache_control: _, ...block }: Block): Block => block as Block
 
-/** `signed`: Anthropic's own thinking before the call. */
-function toCall(block: Block, signed: readonly Block[], notes: Notes): FunctionToolCall {
+/** Anthropic's own thinking, and the characters of text before it. */
+interface Signed {
+  readonly block: Block
+  readonly after: number
+}
+
+/** `signed`: the thinking before the call. */
+function toCall(block: Block, signed: readonly Signed[], notes: Notes): FunctionToolCall {
   return {
     id: textOf(block.id),
     type: 'function',
     function: { name: fittedName(textOf(block.name)), arguments: JSON.stringify(block.input ?? {}) },
-    ...(signed.length > 0 && { extra_content: { anthropic: { thinking: signed } } }),
+    ...(signed.length > 0 && { extra_content: { anthropic: toState(signed) } }),
     ...notes.marksOf(block),
   }
 }
+
+/** As the provider `anthropic` writes it. */
+const toState = (signed: readonly Signed[]) => ({
+  thinking: signed.map(({ block }) => block),
+  ...(signed.some(({ after }) => after > 0) && { after: signed.map(({ after }) => after) }),
+})

@@ -3,7 +3,7 @@ import type { ChatCompletion, FinishReason, ToolCall } from '../../sdk/api.ts'
 import { parseRecord, textOf } from '../../sdk/json.ts'
 import type { RepliedCall } from '../client-protocol.ts'
 import { functionCallOf, picturesOf, readReasoning } from '../reply-sequence.ts'
-import { writeState } from '../state.ts'
+import { ReplyState, type UpstreamState, writeState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
 import { toolNameIn } from './tools.ts'
 import { toWholeUsage } from './usage.ts'
@@ -11,7 +11,7 @@ import type { Message, ReplyBlock, StopReason } from './wire.ts'
 
 /** A completion as a message. Reasoning comes first, text before tool calls. */
 export function toMessage(completion: ChatCompletion, call: RepliedCall): Message {
-  const { model, promptEstimate } = call
+  const { model, promptEstimate, owner } = call
   const [choice] = completion.choices
   const { message, finish_reason } = choice ?? { message: {}, finish_reason: 'stop' as const }
   const { extra_content: extra }: Readonly<Record<string, unknown>> = message
@@ -21,10 +21,13 @@ export function toMessage(completion: ChatCompletion, call: RepliedCall): Messag
     .map(textOf)
     .filter((text) => text !== '')
     .concat(pictures)
+  const state = new ReplyState(owner)
+  state.read({ ...message, tool_calls: calls.map((one, index) => ({ ...one, index })) } as Parameters<ReplyState['read']>[0])
   const content = [
-    ...toThinking(message, calls[0]),
+    ...toThinking(message, state),
     ...texts.map(textBlock),
-    ...calls.flatMap((one, index) => toToolUse(one, index, call)),
+    ...calls.flatMap((one, index) => [...stateBlocks(state.before(index)), toToolUse(one, call)]),
+    ...[...state.rest()].flatMap(stateBlocks),
   ]
   const usage = completion.usage ?? estimatedUsage(promptEstimate, JSON.stringify(content).length)
   return {
@@ -69,8 +72,12 @@ const toMessageId = (id: unknown): string => {
   return own.startsWith('msg_') ? own : `msg_${own.replace(/^chatcmpl-/, '')}`
 }
 
-/** An id for a tool call without one. */
-export const newToolId = (): string => `toolu_${randomUUID().replaceAll('-', '')}`
+/**
+ * The id of a tool call, as the Messages API allows them (`^[a-zA-Z0-9_-]+$`): Anthropic would refuse the client's next turn with another one, such
+ * as Kimi's `functions.look:0`. A call without an id gets one.
+ */
+export const toToolId = (id: unknown): string =>
+  textOf(id).replace(/[^a-zA-Z0-9_-]/g, '_') || `toolu_${randomUUID().replaceAll('-', '')}`
 
 /** A block of text, without `citations`, as Anthropic's own: @ai-sdk/anthropic 3 refuses null there. */
 export const textBlock = (text: string): ReplyBlock => ({ type: 'text', text })
@@ -85,21 +92,20 @@ export const toolBlock = (id: string, name: string, input: unknown = {}): ReplyB
 })
 
 /** The block of reasoning, with the state of the first tool call. */
-function toThinking(message: Readonly<Record<string, unknown>>, first: ToolCall | undefined): ReplyBlock[] {
+function toThinking(message: Readonly<Record<string, unknown>>, state: ReplyState): ReplyBlock[] {
   const reasoning = readReasoning(message)
-  const extra = first?.extra_content
-  if (reasoning !== undefined) {
-    const signature = writeState({ field: reasoning.field, ...(extra && { extra }) })
-    return [{ type: 'thinking', thinking: reasoning.text, signature }]
-  }
-  return extra ? [{ type: 'redacted_thinking', data: writeState({ extra }) }] : []
+  if (reasoning === undefined) return []
+  const signature = writeState({ ...state.before(0), ...state.ofThoughts(reasoning.field) })
+  return [{ type: 'thinking', thinking: reasoning.text, signature }]
 }
 
-/** The block of a call; before a call that is not the first, the block with its state. */
-function toToolUse({ id, function: called, extra_content: extra }: ToolCall, index: number, call: RepliedCall): ReplyBlock[] {
+/** A block with a state alone; none without a state. */
+export const stateBlocks = (state: UpstreamState | undefined): ReplyBlock[] =>
+  state === undefined ? [] : [{ type: 'redacted_thinking', data: writeState(state) }]
+
+function toToolUse({ id, function: called }: ToolCall, call: RepliedCall): ReplyBlock {
   const { name, arguments: text } = called ?? { name: '', arguments: '' }
-  const state: ReplyBlock[] = index > 0 && extra ? [{ type: 'redacted_thinking', data: writeState({ extra }) }] : []
-  return [...state, toolBlock(textOf(id) || newToolId(), toolNameIn(call, textOf(name)), toInput(textOf(text)))]
+  return toolBlock(toToolId(id), toolNameIn(call, textOf(name)), toInput(textOf(text)))
 }
 
 /** Arguments that are no JSON object, such as those that were cut, are kept as text. */

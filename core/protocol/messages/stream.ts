@@ -2,9 +2,9 @@ import type { ChatChunk, FinishReason, ToolCallDelta, Usage } from '../../sdk/ap
 import { textOf } from '../../sdk/json.ts'
 import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
 import { type ReplyParts, ReplySequence } from '../reply-sequence.ts'
-import { type ReasoningField, type UpstreamState, writeState } from '../state.ts'
+import { type ReasoningField, ReplyState, type UpstreamState, writeState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
-import { emptyMessage, newToolId, PICTURE, textBlock, toolBlock, toStopReason } from './reply.ts'
+import { emptyMessage, PICTURE, stateBlocks, textBlock, toolBlock, toStopReason, toToolId } from './reply.ts'
 import { toolNameIn } from './tools.ts'
 import { toDeltaUsage } from './usage.ts'
 import type { BlockDelta, ReplyBlock, StreamEvent } from './wire.ts'
@@ -26,6 +26,7 @@ type OpenBlock =
 export class MessageStreamWriter implements ReplyWriter {
   readonly #call: RepliedCall
   readonly #sequence: ReplySequence
+  readonly #state: ReplyState
   #out = ''
   #hasBegun = false
   #index = -1
@@ -40,6 +41,7 @@ export class MessageStreamWriter implements ReplyWriter {
   constructor(call: RepliedCall) {
     this.#call = call
     this.#sequence = new ReplySequence(this.#parts())
+    this.#state = new ReplyState(call.owner)
   }
 
   write(chunk: ChatChunk): string {
@@ -47,6 +49,7 @@ export class MessageStreamWriter implements ReplyWriter {
     this.#usage = chunk.usage ?? this.#usage
     const choice = chunk.choices.find(({ index }) => (index ?? 0) === 0)
     if (choice !== undefined) {
+      this.#state.read(choice.delta ?? {})
       this.#sequence.read(choice.delta ?? {})
       this.#extra = choice.delta?.extra_content ?? this.#extra
       this.#finish = choice.finish_reason ?? this.#finish
@@ -58,6 +61,7 @@ export class MessageStreamWriter implements ReplyWriter {
     this.#begin('')
     this.#sequence.end()
     this.#close()
+    for (const state of this.#state.rest()) this.#tell(state)
     const usage = this.#usage ?? estimatedUsage(this.#call.promptEstimate, this.#length)
     const delta = {
       stop_reason: toStopReason(this.#finish, this.#isRefused),
@@ -109,13 +113,19 @@ export class MessageStreamWriter implements ReplyWriter {
   }
 
   /** The state of the call is the signature of the thinking before it, or a block of its own. */
-  #startTool(call: number, { id, function: called, extra_content: extra }: ToolCallDelta): void {
-    if (extra !== undefined && this.#open?.kind === 'thinking') this.#close({ extra })
-    else if (extra !== undefined) {
-      this.#start(undefined, { type: 'redacted_thinking', data: writeState({ extra }) })
+  #startTool(call: number, { id, function: called }: ToolCallDelta): void {
+    const state = this.#state.before(call)
+    if (this.#open?.kind === 'thinking') this.#close(state)
+    else this.#tell(state)
+    this.#start({ kind: 'tool', call }, toolBlock(toToolId(id), toolNameIn(this.#call, textOf(called?.name))))
+  }
+
+  /** A block with a state alone. */
+  #tell(state: UpstreamState | undefined): void {
+    for (const block of stateBlocks(state)) {
+      this.#start(undefined, block)
       this.#send({ type: 'content_block_stop', index: this.#index })
     }
-    this.#start({ kind: 'tool', call }, toolBlock(textOf(id) || newToolId(), toolNameIn(this.#call, textOf(called?.name))))
   }
 
   #start(block: OpenBlock | undefined, content: ReplyBlock): void {
@@ -135,7 +145,7 @@ export class MessageStreamWriter implements ReplyWriter {
     if (open === undefined) return
     this.#open = undefined
     if (open.kind === 'thinking') {
-      const signature = writeState({ field: open.field, ...state })
+      const signature = writeState({ ...state, ...this.#state.ofThoughts(open.field) })
       this.#send({ type: 'content_block_delta', index: this.#index, delta: { type: 'signature_delta', signature } })
     }
     this.#send({ type: 'content_block_stop', index: this.#index })

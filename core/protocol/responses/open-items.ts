@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ToolCallDelta } from '../../sdk/api.ts'
 import { type InlineData, textOf } from '../../sdk/json.ts'
-import { type ReasoningField, type UpstreamState, writeState } from '../state.ts'
+import { type ReasoningField, type ReplyState, type UpstreamState, writeState } from '../state.ts'
 import { type ClientTool, KINDS } from './client-tools.ts'
 import type { EventBody, ItemStatus, Logprob, MessagePart, OutputItem, PictureFormat, UrlCitation } from './wire.ts'
 
@@ -120,27 +120,31 @@ export class OpenPicture implements OpenItem {
 export class OpenReasoning implements OpenItem {
   readonly #emit: Emit
   readonly #place: { readonly item_id: string; readonly output_index: number }
-  #state: UpstreamState = {}
+  readonly #state: ReplyState
+  /** Of the call that follows, or of one before. */
+  #ofCall: UpstreamState | undefined
+  #field: ReasoningField | undefined
   #text = ''
 
-  constructor(index: number, emit: Emit) {
+  constructor(index: number, state: ReplyState, emit: Emit) {
     this.#emit = emit
+    this.#state = state
     this.#place = { item_id: newItemId('rs'), output_index: index }
     emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
   }
 
   think(delta: string, field: ReasoningField): void {
     if (this.#text === '') {
-      this.#state = { ...this.#state, field }
+      this.#field = field
       this.#emit({ type: 'response.reasoning_summary_part.added', ...this.#at(), part: { type: 'summary_text', text: '' } })
     }
     this.#text += delta
     this.#emit({ type: 'response.reasoning_summary_text.delta', ...this.#at(), delta })
   }
 
-  /** What the upstream wants back with the call that follows. */
-  keep(extra: UpstreamState['extra'] & object): void {
-    this.#state = { ...this.#state, extra }
+  /** What the upstream wants back with a call. */
+  keep(state: UpstreamState): void {
+    this.#ofCall = state
   }
 
   close(status: ItemStatus): OutputItem {
@@ -165,7 +169,8 @@ export class OpenReasoning implements OpenItem {
   #item(status: ItemStatus): OutputItem {
     const { item_id: id } = this.#place
     const summary = status === 'in_progress' ? [] : this.#summary
-    return { id, type: 'reasoning', status, summary, encrypted_content: writeState(this.#state) }
+    const ofThoughts = this.#field === undefined || status === 'in_progress' ? {} : this.#state.ofThoughts(this.#field)
+    return { id, type: 'reasoning', status, summary, encrypted_content: writeState({ ...this.#ofCall, ...ofThoughts }) }
   }
 }
 

@@ -4,6 +4,7 @@ import { isRecord, readDataUrl, textOf } from '../../sdk/json.ts'
 import { KeptText } from '../../sdk/translated.ts'
 import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
 import { ReplySequence } from '../reply-sequence.ts'
+import { ReplyState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
 import { readAnnotations, readLogprobs } from './annotations.ts'
 import { type ClientTool, clientTools, conversationTools } from './client-tools.ts'
@@ -36,6 +37,7 @@ export class ResponseBuilder {
   readonly #call: RepliedCall
   readonly #emit: Emit
   readonly #sequence: ReplySequence
+  readonly #state: ReplyState
   readonly #kept = new KeptText()
   readonly #output: OutputItem[] = []
   /** What stays the same from the first event to the last. */
@@ -55,6 +57,7 @@ export class ResponseBuilder {
   constructor(call: RepliedCall, emit: Emit) {
     this.#call = call
     this.#emit = emit
+    this.#state = new ReplyState(call.owner)
     this.#sequence = new ReplySequence({
       think: (text, field) => this.#reasoning().think(this.#keep(text), field),
       text: (text) => this.#text(this.#keep(text)),
@@ -78,6 +81,7 @@ export class ResponseBuilder {
     const choice = chunk.choices.find(({ index }) => (index ?? 0) === 0)
     if (choice === undefined) return
     this.#choice = choice
+    this.#state.read(choice.delta ?? {})
     this.#sequence.read(choice.delta ?? {})
     if (this.#open instanceof OpenMessage) this.#annotate(this.#open)
     this.#extra = choice.delta?.extra_content ?? this.#extra
@@ -88,6 +92,8 @@ export class ResponseBuilder {
     this.begin({})
     this.#sequence.end()
     const reason = INCOMPLETE[this.#finish ?? 'stop']
+    if (this.#open instanceof OpenReasoning) this.#next()
+    for (const state of this.#state.rest()) this.#begin(new OpenReasoning(this.#next(), this.#state, this.#emit)).keep(state)
     this.#close(reason === undefined ? 'completed' : 'incomplete')
     const usage = this.#usage ?? estimatedUsage(this.#call.promptEstimate, this.#length)
     const response: Response = {
@@ -103,7 +109,7 @@ export class ResponseBuilder {
 
   #reasoning(): OpenReasoning {
     if (this.#open instanceof OpenReasoning) return this.#open
-    return this.#begin(new OpenReasoning(this.#next(), this.#emit))
+    return this.#begin(new OpenReasoning(this.#next(), this.#state, this.#emit))
   }
 
   #message(): OpenMessage {
@@ -121,7 +127,8 @@ export class ResponseBuilder {
   /** The state of a call is that of the reasoning before it, or of an item of its own. */
   #toolCall(call: number, part: ToolCallDelta): OpenCall {
     if (this.#open instanceof OpenCall && this.#open.call === call) return this.#open
-    if (part.extra_content !== undefined) this.#reasoning().keep(part.extra_content)
+    const state = this.#state.before(call)
+    if (state !== undefined) this.#reasoning().keep(state)
     return this.#begin(new OpenCall(call, part, { tool: this.#toolOf(part), index: this.#next(), emit: this.#emit }))
   }
 

@@ -10,15 +10,12 @@ import {
 
 /**
  * `response_format: json_object` for models that write JSON by a schema only, or not at all: an instruction asks for the object, and of the
- * reply the client gets the object alone.
+ * reply the client gets the object alone. It joins the system prompt.
  */
-const INSTRUCTION: ChatMessage = {
+export const JSON_INSTRUCTION: ChatMessage = {
   role: 'system',
   content: 'Answer with a single JSON object and nothing else: no words before or after it, and no code fence.',
 }
-
-/** The messages with the instruction, which joins the system prompt. */
-export const askForJsonObject = (messages: readonly ChatMessage[]): readonly ChatMessage[] => [...messages, INSTRUCTION]
 
 /** A translator whose text is the JSON object in the text of another's. A text without an object stays as it is. */
 export function onlyJsonObject(translator: Translator): Translator {

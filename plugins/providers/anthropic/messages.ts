@@ -13,7 +13,7 @@ import {
   walkConversation,
 } from 'unified-model-gateway/plugin'
 import { markOf, toBlocks, toText } from './content.ts'
-import { readThinkingState } from './reasoning.ts'
+import { readThinkingState, type TextBlocks, withThinking } from './reasoning.ts'
 import type { Block, Message, MessagesRequest, TextBlock, ToolUseBlock } from './wire.ts'
 
 /** A conversation for the Messages API: roles alternate, and all tool results of a step come together, before any text. */
@@ -22,13 +22,22 @@ export interface Conversation {
   readonly messages: readonly Message[]
 }
 
+/** What a conversation has beside its messages. */
+export interface ConversationOptions {
+  /** They join the system prompt. */
+  readonly instructions: readonly ChatMessage[]
+  /** The most cache marks, those of tools excluded. */
+  readonly maxMarks: number
+}
+
 /**
  * Translates a conversation for `model`. Throws `GatewayError` (400) for content that Claude cannot read, and if a tool call has no result
- * or a result no call. `maxMarks`: the most cache marks, those of tools excluded.
+ * or a result no call.
  */
-export function toConversation(messages: readonly ChatMessage[], model: string, maxMarks = MAX_MARKS): Conversation {
-  const builder = new ConversationBuilder(model, maxMarks)
+export function toConversation(messages: readonly ChatMessage[], model: string, options: ConversationOptions): Conversation {
+  const builder = new ConversationBuilder(model, options.maxMarks)
   walkConversation(messages, builder)
+  for (const instruction of options.instructions) builder.system(instruction, 'response_format')
   return builder.build()
 }
 
@@ -36,6 +45,11 @@ export function toConversation(messages: readonly ChatMessage[], model: string, 
 const IDS: IdRule = {
   fit: (id) => id.replace(/[^a-zA-Z0-9_-]/g, '_') || 'call',
   copy: (fitted, number) => `${fitted}_${number}`,
+}
+
+const TEXTS: TextBlocks<Block> = {
+  read: (block) => (block.type === 'text' ? block.text : undefined),
+  write: (block, text) => toText(text).map((piece) => ({ ...block, ...piece })),
 }
 
 class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
@@ -61,13 +75,17 @@ class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
     appendToTurns(this.#turns, 'user', toBlocks(message.content, `${path}.content`))
   }
 
+  later(message: ChatMessage, path: string): void {
+    this.user(message, path)
+  }
+
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly ToolUseBlock[] {
     const uses = calls.map((call) => this.#toToolUse(call))
     const thinking = calls.map((call) => readThinkingState(call, this.#model))
     const text = [...toBlocks(message.content, `${path}.content`), ...toText(message.refusal)]
-    appendToTurns(this.#turns, 'assistant', [...(thinking[0] ?? []), ...text])
+    appendToTurns(this.#turns, 'assistant', withThinking<Block>(text, thinking[0] ?? [], TEXTS))
     for (const [index, use] of uses.entries()) {
-      appendToTurns(this.#turns, 'assistant', [...(index > 0 ? thinking[index]! : []), use])
+      appendToTurns(this.#turns, 'assistant', [...(index > 0 ? thinking[index]!.map(({ block }) => block) : []), use])
     }
     return uses
   }

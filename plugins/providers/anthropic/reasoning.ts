@@ -90,26 +90,35 @@ function isThinking(type: string | undefined): boolean {
 /**
  * The thinking that led to a tool call: Anthropic requires it back, unchanged, with the call's result ("Thinking in tool and multi-turn
  * workflows", platform.claude.com). OpenAI has no field for it, so the client keeps it with the call, in
- * `tool_calls[].extra_content.anthropic = { model, thinking: [blocks before the call] }`.
+ * `tool_calls[].extra_content.anthropic = { model, thinking: [blocks before the call], after: [characters of text before each block] }`.
  */
 export interface ThinkingState {
-  readonly extra_content: { readonly anthropic: { readonly model: string; readonly thinking: readonly ThinkingBlock[] } }
+  readonly extra_content: {
+    readonly anthropic: {
+      readonly model: string
+      readonly thinking: readonly ThinkingBlock[]
+      /** Absent: no text stands before any of them. */
+      readonly after?: readonly number[]
+    }
+  }
 }
 
 /** The thinking state of a tool call in a reply of `model`; undefined without thinking. */
-export function toThinkingState(model: string, thinking: readonly ThinkingBlock[]): ThinkingState | undefined {
-  return thinking.length > 0 ? { extra_content: { anthropic: { model, thinking } } } : undefined
+export function toThinkingState(model: string, thinking: readonly Placed<ThinkingBlock>[]): ThinkingState | undefined {
+  if (thinking.length === 0) return undefined
+  return { extra_content: { anthropic: { model, thinking: thinking.map(({ block }) => block), ...placesOf(thinking) } } }
 }
 
 /**
  * The thinking in a client's tool call. Empty if another model made it: a model answers 400 to another's signature. Clients of the Messages
  * API do not say which model made it; Anthropic itself gets it from them as it is.
  */
-export function readThinkingState(call: ToolCall, model: string): ThinkingBlock[] {
+export function readThinkingState(call: ToolCall, model: string): Placed<ThinkingBlock>[] {
   const { extra_content: extra } = call
   const state = isRecord(extra) && isRecord(extra.anthropic) ? extra.anthropic : {}
   if (state.model !== undefined && undated(textOf(state.model)) !== undated(model)) return []
-  return Array.isArray(state.thinking) ? state.thinking.flatMap(toThinkingBlock) : []
+  const all: readonly ReplyBlock[] = Array.isArray(state.thinking) ? state.thinking : []
+  return placed(all, state.after).flatMap(({ block, after }) => placed(toThinkingBlock(block), [after]))
 }
 
 /** A reply's block as a block of thinking; empty for any other block. */
@@ -124,4 +133,60 @@ export function toThinkingBlock(block: ReplyBlock): ThinkingBlock[] {
 /** `claude-sonnet-4-5` for `claude-sonnet-4-5-20250929`: replies to a request for the alias name the dated model. */
 function undated(model: string): string {
   return model.replace(/-(\d{8}|latest|0)$/, '')
+}
+
+/** A block of thinking and its place: the characters of the answer's text before it. Claude signs each block for its place. */
+export interface Placed<Block> {
+  readonly block: Block
+  readonly after: number
+}
+
+/** The places as a state keeps them; absent if all blocks stand before the text. */
+export const placesOf = (thinking: readonly Placed<unknown>[]): { readonly after?: readonly number[] } =>
+  thinking.some(({ after }) => after > 0) ? { after: thinking.map(({ after }) => after) } : {}
+
+/** Blocks with the places that a state has for them. */
+export function placed<Block>(blocks: readonly Block[], after: unknown): Placed<Block>[] {
+  const places: readonly unknown[] = Array.isArray(after) ? after : []
+  return blocks.map((block, index) => {
+    const place = places[index]
+    return { block, after: typeof place === 'number' && place > 0 ? place : 0 }
+  })
+}
+
+/** How a wire's blocks hold text. */
+export interface TextBlocks<Block> {
+  /** The text of a block; undefined for one of another kind. */
+  read(block: Block): string | undefined
+  /** The block with another text; none for a blank one. */
+  write(block: Block, text: string): readonly Block[]
+}
+
+/** The blocks of an answer with its thinking at its places. Places beyond the text are its end: a client may have cut it. */
+export function withThinking<Block>(
+  blocks: readonly Block[],
+  thinking: readonly Placed<Block>[],
+  texts: TextBlocks<Block>,
+): Block[] {
+  const all: Block[] = []
+  const waiting = [...thinking]
+  let passed = 0
+  const think = (): void => {
+    while (waiting.length > 0 && waiting[0]!.after <= passed) all.push(waiting.shift()!.block)
+  }
+  for (const block of blocks) {
+    const text = texts.read(block) ?? ''
+    const [begin, end] = [passed, passed + text.length]
+    let from = begin
+    think()
+    while (waiting.length > 0 && waiting[0]!.after < end) {
+      passed = waiting[0]!.after
+      all.push(...texts.write(block, text.slice(from - begin, passed - begin)))
+      from = passed
+      think()
+    }
+    all.push(...(from === begin ? [block] : texts.write(block, text.slice(from - begin))))
+    passed = end
+  }
+  return [...all, ...waiting.map(({ block }) => block)]
 }

@@ -12,7 +12,7 @@ import {
   type Usage,
   usageOfMessages,
 } from 'unified-model-gateway/plugin'
-import { toThinkingBlock, toThinkingState } from './reasoning.ts'
+import { type Placed, placed, toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
 import type { MessageReply, ReplyBlock, ThinkingBlock, WireError } from './wire.ts'
 
@@ -66,13 +66,17 @@ function joinTexts(blocks: readonly ReplyBlock[], type: 'text' | 'thinking'): st
 
 function toToolCalls(blocks: readonly ReplyBlock[], model: string): ToolCall[] {
   const calls: ToolCall[] = []
-  let thinking: ThinkingBlock[] = []
+  let thinking: Placed<ThinkingBlock>[] = []
+  // Text after the first call stands before it in the message, and so before the thinking of later calls.
+  let after = 0
   for (const block of blocks) {
-    thinking.push(...toThinkingBlock(block))
+    thinking.push(...placed(toThinkingBlock(block), [after]))
+    if (block.type === 'text' && calls.length === 0) after += textOf(block.text).length
     if (block.type !== 'tool_use') continue
     const called = { name: expectName(block.name), arguments: expectArguments(block.input) }
     calls.push({ id: expectCallId(block.id), type: 'function', function: called, ...toThinkingState(model, thinking) })
     thinking = []
+    after = 0
   }
   return calls
 }

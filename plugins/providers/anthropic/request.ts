@@ -11,7 +11,7 @@ import {
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { markOf } from './content.ts'
-import { askForJsonObject } from './json-object.ts'
+import { JSON_INSTRUCTION } from './json-object.ts'
 import { MAX_MARKS, surplusMarks, toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning, withoutThinking } from './reasoning.ts'
@@ -80,11 +80,10 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
   const { facts } = target
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? target.maxTokens ?? facts.maxTokens
   const toolset = toToolset(body, facts)
-  const { messages, ...instructions } = toConversation(
-    body.response_format?.type === 'json_object' ? askForJsonObject(body.messages) : body.messages,
-    target.model,
-    MAX_MARKS - marksIn(toolset.tools) - (markOf(body) ? 1 : 0),
-  )
+  const { messages, ...instructions } = toConversation(body.messages, target.model, {
+    instructions: body.response_format?.type === 'json_object' ? [JSON_INSTRUCTION] : [],
+    maxMarks: MAX_MARKS - marksIn(toolset.tools) - (markOf(body) ? 1 : 0),
+  })
   const forced = isForced(toolset.tool_choice)
   const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, { maxTokens, forced, messages })
   const format = toFormat(body, facts)

@@ -9,10 +9,11 @@ import {
   type MessagesUsage,
   type TranslatedChunk,
   type Translator,
+  textOf,
   type UpstreamEvent,
   usageOfMessages,
 } from 'unified-model-gateway/plugin'
-import { toThinkingBlock, toThinkingState } from './reasoning.ts'
+import { type Placed, placed, toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
 import { expectBlock, toCompletion, toExplanation, toFinishReason, usageOf } from './reply.ts'
 import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock } from './wire.ts'
@@ -39,7 +40,9 @@ type OpenBlock =
 class MessageStream {
   readonly #open = new Map<number | undefined, OpenBlock>()
   /** The thinking since the last tool call. */
-  #thinking: ThinkingBlock[] = []
+  #thinking: Placed<ThinkingBlock>[] = []
+  /** Characters of text before the first call. Text after it stands before it in the message, and so before the thinking of later calls. */
+  #written = 0
   readonly #kept = new KeptText()
   #model = ''
   #calls = 0
@@ -59,7 +62,7 @@ class MessageStream {
   event({ data }: UpstreamEvent): readonly TranslatedChunk[] {
     if (this.#over) return []
     const text = TEXT_DELTA.exec(data)
-    if (text !== null) return this.#content([chunk.content(text[1]!)])
+    if (text !== null) return this.#content(this.#say(text[1]!))
     const event: StreamEvent = JSON.parse(data)
     switch (event.type) {
       case 'message_start':
@@ -116,7 +119,7 @@ class MessageStream {
   #startBlock(index: number | undefined, block: ReplyBlock): readonly TranslatedChunk[] {
     switch (block.type) {
       case 'text':
-        return chunk.fromText(chunk.content, block.text)
+        return this.#say(block.text)
       case 'thinking': {
         const [thinking, signature] = [this.#kept.add(block.thinking), this.#kept.add(block.signature)]
         this.#open.set(index, { kind: 'thinking', thinking, signature })
@@ -124,7 +127,7 @@ class MessageStream {
       }
       case 'redacted_thinking':
         this.#kept.add(block.data)
-        this.#thinking.push(...toThinkingBlock(block))
+        this.#thought(block)
         return []
       case 'tool_use':
         this.#open.set(index, { kind: 'tool', call: this.#calls, input: block.input, begun: false })
@@ -133,6 +136,15 @@ class MessageStream {
         this.#open.set(index, { kind: 'other' })
         return []
     }
+  }
+
+  #say(text: unknown): readonly TranslatedChunk[] {
+    if (this.#calls === 0) this.#written += textOf(text).length
+    return chunk.fromText(chunk.content, text)
+  }
+
+  #thought(block: ReplyBlock): void {
+    this.#thinking.push(...placed(toThinkingBlock(block), [this.#calls === 0 ? this.#written : 0]))
   }
 
   #startCall(id: string, name: string): TranslatedChunk {
@@ -144,7 +156,7 @@ class MessageStream {
   #continueBlock(block: OpenBlock | undefined, delta: ReplyDelta): readonly TranslatedChunk[] {
     switch (delta.type) {
       case 'text_delta':
-        return chunk.fromText(chunk.content, delta.text)
+        return this.#say(delta.text)
       case 'thinking_delta':
         if (block?.kind === 'thinking') block.thinking += this.#kept.add(delta.thinking)
         return chunk.fromText(chunk.reasoning, delta.thinking)
@@ -162,7 +174,7 @@ class MessageStream {
     const block = this.#open.get(index)
     this.#open.delete(index)
     if (block?.kind === 'thinking' && block.signature) {
-      this.#thinking.push({ type: 'thinking', thinking: block.thinking, signature: block.signature })
+      this.#thought({ type: 'thinking', thinking: block.thinking, signature: block.signature })
     }
     // A tool call without arguments has no deltas, and '' is no JSON.
     if (block?.kind === 'tool' && !block.begun) return [chunk.toolArguments(block.call, expectArguments(block.input))]

@@ -17,7 +17,8 @@ import {
 import { apiOption, chatByResponses } from '../openai-compatible/by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints } from '../openai-compatible/endpoints.ts'
 import { factsRow, hintsOf } from '../openai-compatible/facts.ts'
-import { refuseMembers, splicedBody } from '../openai-compatible/index.ts'
+import { concernsOf } from '../openai-compatible/history.ts'
+import { quirkBody, refuseMembers, splicedBody } from '../openai-compatible/index.ts'
 import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
 import { addressOf, ENDPOINTS, type Operation } from './address.ts'
 import { EntraCredentials, keyCredentials } from './credentials.ts'
@@ -25,6 +26,10 @@ import { createAzureTranslator, toRefusal } from './reply.ts'
 
 /** Azure searches these stores with its own identity, which may see more than the caller ("Azure OpenAI On Your Data", learn.microsoft.com). */
 const STORES = ['data_sources'] as const
+
+/** Models of a resource keep no reasoning that chat completions could send back. */
+const HISTORY = 'none'
+const STATES = concernsOf(HISTORY)
 
 const schema = Type.Object(
   {
@@ -66,6 +71,11 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
     return { origin: address.origin, path, headers: { ...call.headers, ...(await credentials.forCall(call, attempt)) } }
   }
 
+  const chatBody = (call: Call, { model }: Attempt): Promise<Buffer> | Buffer =>
+    call.mayHave(STATES)
+      ? host.compute(call, quirkBody, { model, quirks: [], history: { kind: HISTORY, owner: 'azure-openai', model } })
+      : splicedBody(call, { model })
+
   const verbatim = (endpoint: (typeof ENDPOINTS)[number]): EndpointOperation => ({
     parameters: 'verbatim',
     request: async (call, attempt) => ({
@@ -82,7 +92,7 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
     ...(!apiKey && { refreshes: true }),
     request: async (call, attempt) => ({
       ...(await toHead('/chat/completions', call, attempt)),
-      body: splicedBody(call, attempt),
+      body: await chatBody(call, attempt),
     }),
     chatBy: chatByResponses({
       api,

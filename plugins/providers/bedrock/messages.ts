@@ -1,17 +1,17 @@
-import { createHash } from 'node:crypto'
 import {
   appendToTurns,
   argumentsOf,
   type ChatMessage,
   type ConversationVisitor,
+  digestIds,
   type FunctionToolCall,
-  type IdRule,
   invalidValue,
   ToolIds,
   type Turn,
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
+import { type TextBlocks, withThinking } from '../anthropic/reasoning.ts'
 import { type ContentOptions, DocumentNames, toBlocks, toCachePoint, toText } from './content.ts'
 import type { ModelFacts } from './models.ts'
 import { readThinkingState } from './reasoning.ts'
@@ -23,37 +23,42 @@ export interface Conversation {
   readonly messages: readonly Message[]
 }
 
+/** What a conversation has beside its messages. */
+export interface Added {
+  /** They join the system prompt. */
+  readonly instructions: readonly ChatMessage[]
+  /** A cache point after the last turn, for a model that takes any. */
+  readonly end: readonly CachePoint[]
+}
+
 /**
  * Translates a conversation for `model`. Throws `GatewayError` (400) for content that Converse does not take, and if a tool call has no
- * result or a result no call. `end`: a cache point after the last turn, for a model that takes any.
+ * result or a result no call.
  */
 export function toConversation(
   messages: readonly ChatMessage[],
   model: string,
   facts: ModelFacts,
-  end: readonly CachePoint[] = [],
+  { instructions, end }: Added,
 ): Conversation {
   const builder = new ConversationBuilder(model, facts)
   walkConversation(messages, builder)
+  for (const instruction of instructions) builder.system(instruction, 'response_format')
   return builder.build(facts.caching ? end : [])
 }
 
 /** The ids of tool calls that Bedrock takes (`ToolUseBlock.toolUseId`). */
-const BEDROCK_IDS = idRule(/^[a-zA-Z0-9_-]{1,64}$/, 40)
+const BEDROCK_IDS = digestIds(/^[a-zA-Z0-9_-]{1,64}$/, 40)
 /** Those that Mistral takes, to which Bedrock passes them on. */
-const MISTRAL_IDS = idRule(/^[a-zA-Z0-9]{9}$/, 9)
-
-/** An id that does not match becomes a digest of itself, of `length` characters. */
-function idRule(valid: RegExp, length: number): IdRule {
-  const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, length)
-  return {
-    fit: (id) => (valid.test(id) ? id : digest(id)),
-    copy: (fitted, number) => digest(`${number}:${fitted}`),
-  }
-}
+const MISTRAL_IDS = digestIds(/^[a-zA-Z0-9]{9}$/, 9)
 
 /** The user's first message if the assistant speaks first, which Bedrock does not take. */
 const PLACEHOLDER = '…'
+
+const TEXTS: TextBlocks<Block> = {
+  read: (block) => ('text' in block ? block.text : undefined),
+  write: (_, text) => toText(text),
+}
 
 class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
   readonly #model: string
@@ -80,14 +85,22 @@ class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
     appendToTurns(this.#turns, 'user', this.#blocksOf(message, path))
   }
 
+  later(message: ChatMessage, path: string): void {
+    this.user(message, path)
+  }
+
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly ToolUseBlock[] {
     const text = [...this.#blocksOf(message, path), ...toText(message.refusal)]
     const reasoning = calls.map((call) => readThinkingState(call, this.#model))
     const uses = calls.map((call) => this.#toToolUse(call))
-    appendToTurns(this.#turns, 'assistant', [...(reasoning[0] ?? []), ...text])
+    appendToTurns(this.#turns, 'assistant', withThinking<Block>(text, reasoning[0] ?? [], TEXTS))
     for (const [index, use] of uses.entries()) {
       const cachePoint = this.#options.caching ? toCachePoint(calls[index]!) : []
-      appendToTurns(this.#turns, 'assistant', [...(index > 0 ? reasoning[index]! : []), use, ...cachePoint])
+      appendToTurns(this.#turns, 'assistant', [
+        ...(index > 0 ? reasoning[index]!.map(({ block }) => block) : []),
+        use,
+        ...cachePoint,
+      ])
     }
     return uses
   }

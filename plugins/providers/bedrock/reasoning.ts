@@ -1,5 +1,13 @@
 import { invalidValue, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
-import { EFFORTS, type EffortLevel, nearestEffort, thinkingBudget } from '../anthropic/reasoning.ts'
+import {
+  EFFORTS,
+  type EffortLevel,
+  nearestEffort,
+  type Placed,
+  placed,
+  placesOf,
+  thinkingBudget,
+} from '../anthropic/reasoning.ts'
 import type { ModelFacts } from './models.ts'
 import type { Block, Message, ReasoningBlock, ReplyReasoning } from './wire.ts'
 
@@ -110,26 +118,34 @@ function isReasoning(block: Block | undefined): boolean {
 /**
  * The reasoning that led to a tool call: Bedrock requires it back, unchanged, with the call's result ("Extended thinking with tool use",
  * Amazon Bedrock user guide). OpenAI has no field for it, so the client keeps it with the call, in
- * `tool_calls[].extra_content.bedrock = { model, reasoning: [blocks before the call] }`.
+ * `tool_calls[].extra_content.bedrock = { model, reasoning: [blocks before the call], after: [characters of text before each block] }`.
  */
 export interface ThinkingState {
-  readonly extra_content: { readonly bedrock: { readonly model: string; readonly reasoning: readonly ReasoningBlock[] } }
+  readonly extra_content: {
+    readonly bedrock: {
+      readonly model: string
+      readonly reasoning: readonly ReasoningBlock[]
+      /** Absent: no text stands before any of them. */
+      readonly after?: readonly number[]
+    }
+  }
 }
 
 /** The thinking state of a tool call in a reply of `model`; undefined without reasoning. */
-export function toThinkingState(model: string, reasoning: readonly ReasoningBlock[]): ThinkingState | undefined {
-  return reasoning.length > 0 ? { extra_content: { bedrock: { model, reasoning } } } : undefined
+export function toThinkingState(model: string, reasoning: readonly Placed<ReasoningBlock>[]): ThinkingState | undefined {
+  if (reasoning.length === 0) return undefined
+  return { extra_content: { bedrock: { model, reasoning: reasoning.map(({ block }) => block), ...placesOf(reasoning) } } }
 }
 
 /** The reasoning in a client's tool call. Empty if another model made it: a model answers 400 to another's signature. */
-export function readThinkingState(call: ToolCall, model: string): ReasoningBlock[] {
+export function readThinkingState(call: ToolCall, model: string): Placed<ReasoningBlock>[] {
   const { extra_content: extra } = call
   const state = isRecord(extra) && isRecord(extra.bedrock) ? extra.bedrock : {}
   if (typeof state.model !== 'string' || withoutRegion(state.model) !== withoutRegion(model)) return []
-  if (!Array.isArray(state.reasoning)) return []
-  return state.reasoning.flatMap((block: unknown) => {
-    return isRecord(block) && isRecord(block.reasoningContent) ? toReasoningBlock(block.reasoningContent) : []
-  })
+  const all: readonly unknown[] = Array.isArray(state.reasoning) ? state.reasoning : []
+  return placed(all, state.after).flatMap(({ block, after }) =>
+    isRecord(block) && isRecord(block.reasoningContent) ? placed(toReasoningBlock(block.reasoningContent), [after]) : [],
+  )
 }
 
 /** A block of signed or redacted reasoning; empty for unsigned reasoning, which models do not take back. */

@@ -13,6 +13,7 @@ import {
   type Usage,
   usageOfMessages,
 } from 'unified-model-gateway/plugin'
+import { type Placed, placed } from '../anthropic/reasoning.ts'
 import { toReasoningBlock, toThinkingState } from './reasoning.ts'
 import type { ConverseReply, ReasoningBlock, ReplyBlock, WireUsage } from './wire.ts'
 
@@ -52,15 +53,20 @@ function blockText({ text, citationsContent }: ReplyBlock): string {
 
 function toToolCalls(blocks: readonly ReplyBlock[], model: string): ToolCall[] {
   const calls: ToolCall[] = []
-  let reasoning: ReasoningBlock[] = []
-  for (const { reasoningContent, toolUse } of blocks) {
+  let reasoning: Placed<ReasoningBlock>[] = []
+  // Text after the first call stands before it in the message, and so before the reasoning of later calls.
+  let after = 0
+  for (const block of blocks) {
+    const { reasoningContent, toolUse } = block
     expectObject(toolUse, 'toolUse')
-    if (isRecord(reasoningContent)) reasoning.push(...toReasoningBlock(reasoningContent))
+    if (isRecord(reasoningContent)) reasoning.push(...placed(toReasoningBlock(reasoningContent), [after]))
+    if (calls.length === 0) after += blockText(block).length
     // Not a call for the client: Bedrock runs such tools itself.
     if (!isRecord(toolUse) || toolUse.type === 'server_tool_use') continue
     const called = { name: expectName(toolUse.name), arguments: expectArguments(toolUse.input) }
     calls.push({ id: expectCallId(toolUse.toolUseId), type: 'function', function: called, ...toThinkingState(model, reasoning) })
     reasoning = []
+    after = 0
   }
   return calls
 }

@@ -10,7 +10,7 @@ import {
   refused,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import { askForJsonObject } from '../anthropic/json-object.ts'
+import { JSON_INSTRUCTION } from '../anthropic/json-object.ts'
 import { surplusMarks } from '../anthropic/messages.ts'
 import { expectNoMaps, hasStrictMaps, toStrictSchema } from '../anthropic/schema.ts'
 import { toCachePoint } from './content.ts'
@@ -77,8 +77,8 @@ export const converseBody = defineCallFunction(import.meta.url, 'converseBody', 
 
 /** Translates a chat completion request for Converse. Throws `GatewayError` (400) for parameters that Bedrock cannot honour. */
 export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {
-  const asked = body.response_format?.type === 'json_object' ? askForJsonObject(body.messages) : body.messages
-  const { system, messages } = toConversation(asked, model, facts, toCachePoint(body))
+  const instructions = body.response_format?.type === 'json_object' ? [JSON_INSTRUCTION] : []
+  const { system, messages } = toConversation(body.messages, model, facts, { instructions, end: toCachePoint(body) })
   const toolset = toToolset(body, messages, facts)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
   const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, { maxTokens, forced: toolset.forced, messages })

@@ -7,8 +7,10 @@ import {
   KeptText,
   type TranslatedChunk,
   type Translator,
+  textOf,
   type UpstreamEvent,
 } from 'unified-model-gateway/plugin'
+import { type Placed, placed } from '../anthropic/reasoning.ts'
 import { FrameDecoder } from './frames.ts'
 import { toReasoningBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
@@ -39,7 +41,9 @@ class ConverseStream {
   readonly #model: string
   readonly #open = new Map<number | undefined, OpenBlock>()
   /** The reasoning since the last tool call. */
-  #reasoning: ReasoningBlock[] = []
+  #reasoning: Placed<ReasoningBlock>[] = []
+  /** Characters of text before the first call. Text after it stands before it in the message, and so before the reasoning of later calls. */
+  #written = 0
   readonly #kept = new KeptText()
   #calls = 0
   #hasContent = false
@@ -109,6 +113,7 @@ class ConverseStream {
     if (isRecord(reasoningContent)) return this.#continueReasoning(index, reasoningContent)
     const input = expectObject(toolUse, 'toolUse')
     if (input !== undefined) return continueCall(this.#open.get(index), input.input)
+    if (this.#calls === 0) this.#written += textOf(text).length
     return chunk.fromText(chunk.content, text)
   }
 
@@ -130,7 +135,8 @@ class ConverseStream {
     if (block?.kind !== 'reasoning') return
     const { text, signature, redacted } = block
     const redactedContent = Buffer.concat(redacted).toString('base64')
-    this.#reasoning.push(...toReasoningBlock(redactedContent ? { redactedContent } : { reasoningText: { text, signature } }))
+    const blocks = toReasoningBlock(redactedContent ? { redactedContent } : { reasoningText: { text, signature } })
+    this.#reasoning.push(...placed(blocks, [this.#calls === 0 ? this.#written : 0]))
   }
 
   #finish(): readonly TranslatedChunk[] {

@@ -48,6 +48,10 @@ class ConversationBuilder implements ConversationVisitor<WireToolCall> {
     this.#messages.push({ role: 'user', content: parts.length === 1 && first.type === 'text' ? first.text : parts })
   }
 
+  later(message: ChatMessage, path: string): void {
+    this.user(message, path)
+  }
+
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly WireToolCall[] {
     const text = [contentText(message.content, `${path}.content`), message.refusal ?? ''].join('')
     const tool_calls = calls.map((call) => this.#toWireCall(call))

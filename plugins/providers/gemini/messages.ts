@@ -71,6 +71,10 @@ class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
     this.#append('user', this.#partsOf(message, path))
   }
 
+  later(message: ChatMessage, path: string): void {
+    this.user(message, path)
+  }
+
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly CallWithOutput[] {
     this.#append('model', [
       ...this.#partsOf(message, path),

@@ -15,6 +15,7 @@ import {
   type UpstreamHeaders,
 } from 'unified-model-gateway/plugin'
 import { factsRow, thinks } from './facts.ts'
+import { STATE_OWNER } from './messages.ts'
 import { toRefusal } from './refusal.ts'
 import { chatBody, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
@@ -58,6 +59,7 @@ function create({ baseUrl = BASE_URL, apiKey, options, keepAlive, facts = {} }: 
   const listed = new Map<string, boolean>()
   return {
     parameters,
+    stateOwner: STATE_OWNER,
     async request(call, { model }) {
       const { body, dropped } = await host.compute(call, chatBody, {
         model,

@@ -6,6 +6,8 @@ import {
   invalidValue,
   type MessageVisitor,
   readDataUrl,
+  readKeptTurn,
+  textOf,
   unsupportedParameter,
   walkMessages,
 } from 'unified-model-gateway/plugin'
@@ -37,7 +39,7 @@ class MessagesBuilder implements MessageVisitor {
     this.messages.push({
       role: 'assistant',
       content: texts.join('\n'),
-      ...(message.reasoning_content && { thinking: message.reasoning_content }),
+      ...toThinking(message),
       ...(calls.length > 0 && { tool_calls: calls.map(toToolCall) }),
     })
   }
@@ -54,6 +56,15 @@ class MessagesBuilder implements MessageVisitor {
     })
   }
 }
+
+/** The thinking of an earlier answer: Ollama's own, or what a client of chat completions sends back. */
+function toThinking(message: ChatMessage): Pick<Message, 'thinking'> {
+  const thinking = textOf(readKeptTurn(message, STATE_OWNER)?.message.reasoning_content ?? message.reasoning_content)
+  return thinking === '' ? {} : { thinking }
+}
+
+/** `Provider.stateOwner` */
+export const STATE_OWNER = 'ollama'
 
 function toToolCall(call: FunctionToolCall): ToolCall {
   return { ...(call.id && { id: call.id }), function: { name: call.function.name, arguments: argumentsOf(call) } }

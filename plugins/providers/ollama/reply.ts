@@ -96,8 +96,8 @@ export function readRequired(content: string, { name }: RequiredCall): Call | un
   return typeof chosen === 'string' && isRecord(values) ? { id, name: chosen, json: JSON.stringify(values) } : undefined
 }
 
-/** An id for a call to which Ollama gives none. */
-export const newCallId = (): string => `call_${randomUUID()}`
+/** An id for a call to which Ollama gives none. OpenAI refuses ids of more than 40 characters, which a client might send it in its next turn. */
+export const newCallId = (): string => `call_${randomUUID().replaceAll('-', '')}`
 
 /** Whether a reply, or a line of it, is the last. Throws an Error for what is neither true nor false. */
 export function isOver({ done }: ChatReply): boolean {

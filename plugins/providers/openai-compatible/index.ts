@@ -21,6 +21,7 @@ import {
 import { apiOption, chatByResponses } from './by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
 import { factsRow, hintsOf } from './facts.ts'
+import { concernsOf, HISTORIES, type HistoryKind, type OwnHistory, withHistory } from './history.ts'
 import { CHOOSING, memberOptions, type RefusedMembers, refusedMembers, refuseMember } from './members.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { QUIRKS } from './quirks/named.ts'
@@ -54,6 +55,12 @@ const schema = Type.Object(
         examples: [['developer-role', 'max-tokens']],
       }),
     ),
+    history: Type.Optional(
+      Type.Enum(Object.keys(HISTORIES) as HistoryKind[], {
+        description:
+          'What the upstream takes back of the reasoning in earlier answers. Absent: as the preset says; without a preset, what clients send.',
+      }),
+    ),
     apiKey: Type.Optional(secret({ description: 'Sent as Authorization: Bearer.' })),
     responses: Type.Optional(
       Type.Boolean({
@@ -85,7 +92,10 @@ export default defineProvider({
   name: 'openai-compatible',
   schema,
 
-  create({ preset: name, baseUrl, quirks: own = [], apiKey, responses, api, headers = {}, facts = {}, ...members }, host) {
+  create(
+    { preset: name, baseUrl, quirks: own = [], history, apiKey, responses, api, headers = {}, facts = {}, ...members },
+    host,
+  ) {
     const preset: Preset | undefined = name && PRESETS[name]
     const address = baseUrl ?? preset?.baseUrl
     if (address === undefined)
@@ -94,7 +104,10 @@ export default defineProvider({
     const credentials = { ...checkHeaders(headers), ...(apiKey && { authorization: bearer(apiKey) }) }
     const shipped: readonly Quirk[] = preset?.quirks ?? []
     const quirks = [...shipped, ...own.map((quirk) => QUIRKS.get(quirk)!).filter((quirk) => !shipped.includes(quirk))]
-    const requestQuirks = quirks.filter(({ request }) => request !== undefined).map((quirk) => quirk.name)
+    const requestQuirks = quirks.filter(({ request }) => request !== undefined)
+    const kind = history ?? preset?.history ?? 'as-sent'
+    const concerns = concernsOf(kind)
+    const stateOwner = name ?? new URL(origin).host
     const refused = refusedMembers(CHOOSING, members)
     const error = quirks.find((quirk) => quirk.error)?.error
 
@@ -121,17 +134,20 @@ export default defineProvider({
       parameters: 'verbatim',
       cap: preset?.cap ?? 'max_tokens',
       hints: (model) => hintsOf(model, [facts, preset?.facts ?? {}]),
-      request:
-        requestQuirks.length > 0
-          ? async (call, { model }) => {
-              const { members, dropped } = omit(call)
-              const target = { model, quirks: requestQuirks, omitted: members }
-              return post('/chat/completions', call, await host.compute(call, quirkBody, target), dropped)
-            }
-          : (call, attempt) => {
-              const { members, dropped } = omit(call)
-              return post('/chat/completions', call, splicedBody(call, attempt, members), dropped)
-            },
+      stateOwner,
+      request(call, { model }) {
+        const { members: omitted, dropped } = omit(call)
+        const due = requestQuirks.filter(({ concerns }) => concerns === undefined || call.mayHave(concerns))
+        const hasHistory = call.mayHave(concerns)
+        if (due.length === 0 && !hasHistory)
+          return post('/chat/completions', call, splicedBody(call, { model }, omitted), dropped)
+        const changes = {
+          quirks: due.map((quirk) => quirk.name),
+          ...(hasHistory && { history: { kind, owner: stateOwner, model } }),
+        }
+        const body = host.compute(call, quirkBody, { model, omitted, ...changes })
+        return body.then((bytes) => post('/chat/completions', call, bytes, dropped))
+      },
       endpoints: forEndpoints(
         (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
         verbatim,
@@ -161,23 +177,34 @@ export function splicedBody(call: Call, { model }: Pick<Attempt, 'model'>, omitt
 const without = (names: readonly string[]): Readonly<Record<string, undefined>> =>
   Object.fromEntries(names.map((name) => [name, undefined]))
 
-/** What makes a body one for a vendor. */
-interface QuirkTarget {
+/** What to change in a request for a vendor. */
+export interface Changes {
+  /** The upstream's name of the model. */
   readonly model: string
-  /** The names of the quirks that change requests. */
+  /** The names of quirks that change requests. */
   readonly quirks: readonly string[]
-  /** Members that the vendor must not get. */
-  readonly omitted: readonly string[]
+  /** Members that the vendor must not get. Absent: none. */
+  readonly omitted?: readonly string[]
+  /** Absent: no answer in the request has anything to change. */
+  readonly history?: OwnHistory
 }
 
 /** The client's own bytes with the members that differ for a vendor. */
-export const quirkBody = defineCallFunction(import.meta.url, 'quirkBody', (call, { model, quirks, omitted }: QuirkTarget) => {
-  let members: Readonly<Record<string, unknown>> = { model, ...usageOptions(call), ...without(omitted) }
-  for (const name of quirks) {
-    members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }
-  }
-  return call.splice(members)
-})
+export const quirkBody = defineCallFunction(
+  import.meta.url,
+  'quirkBody',
+  (call, { model, quirks, omitted = [], history }: Changes) => {
+    let members: Readonly<Record<string, unknown>> = { model, ...usageOptions(call), ...without(omitted) }
+    if (history !== undefined) {
+      const messages = withHistory(call.body.messages, history)
+      if (messages !== call.body.messages) members = { ...members, messages }
+    }
+    for (const name of quirks) {
+      members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }
+    }
+    return call.splice(members)
+  },
+)
 
 /** Requests the usage of a stream, which upstreams omit otherwise. Core removes it if the client did not request it. */
 function usageOptions(call: Call): Readonly<Record<string, unknown>> {

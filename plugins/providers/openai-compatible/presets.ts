@@ -1,10 +1,12 @@
 import { type CapName, dropped, refused } from 'unified-model-gateway/plugin'
 import { type FactsTable, IGNORES_EFFORT, MARKS_OF_CLAUDE } from './facts.ts'
+import type { HistoryKind } from './history.ts'
 import { emptyOverflow, googleError } from './quirks/errors.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { cachedTokens, finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
-import { developerRole, maxTokens, noReasoningHistory, noStreamOptions } from './quirks/requests.ts'
+import { developerRole, maxTokens, noStreamOptions } from './quirks/requests.ts'
 import { toolCallParts, toolFinish } from './quirks/tool-calls.ts'
+import { shortToolIds } from './quirks/tool-ids.ts'
 import type { UnsupportedMembers } from './unsupported.ts'
 
 /** The facts about one vendor. docs/presets.md has the same table, and a test compares them. */
@@ -23,6 +25,8 @@ export interface Preset {
   readonly facts?: FactsTable
   /** The members of chat completions that the vendor refuses, and would answer with an error. */
   readonly unsupported?: UnsupportedMembers
+  /** What the vendor takes back of the reasoning in earlier answers. Absent: `as-sent`. */
+  readonly history?: HistoryKind
   /** Without any, replies reach the client byte for byte. */
   readonly quirks: readonly Quirk[]
   /** The page that states the base URL. */
@@ -41,12 +45,14 @@ export const PRESETS = {
     keyVariable: 'OPENAI_API_KEY',
     responses: true, // platform.openai.com/docs/api-reference/responses
     cap: 'max_completion_tokens', // GPT-5 and later refuse max_tokens: github.com/decolua/9router/issues/560
+    history: 'none', // shows no reasoning in chat completions, and refuses members that it does not know
     quirks: [],
     source: 'https://platform.openai.com/docs/api-reference/introduction',
   },
   alibaba: {
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     keyVariable: 'DASHSCOPE_API_KEY',
+    history: 'reasoning-content', // ignores that of earlier turns: alibabacloud.com/help/en/model-studio/deep-thinking
     quirks: [
       developerRole, // "developer is not one of ['system', 'assistant', …]": github.com/proma-ai/Proma/issues/1496
       toolCallParts, // recorded: later parts have id ""
@@ -77,6 +83,7 @@ export const PRESETS = {
       service_tier: dropped,
       logit_bias: NO_BIASES,
     },
+    history: 'reasoning', // `reasoning_content` is "unsupported": github.com/HKUDS/OpenHarness/pull/263 (2026-05-15)
     quirks: [
       emptyOverflow, // github.com/earendil-works/pi, overflow.ts
     ],
@@ -110,6 +117,7 @@ export const PRESETS = {
     baseUrl: 'https://api.deepseek.com',
     keyVariable: 'DEEPSEEK_API_KEY',
     facts: IGNORES_EFFORT, // api-docs.deepseek.com, "Thinking mode": other levels are mapped to its own
+    history: 'required-reasoning-content', // "must be passed back to the API": api-docs.deepseek.com/guides/thinking_mode
     quirks: [
       developerRole, // "unknown variant `developer`": github.com/earendil-works/pi/issues/1048
       maxTokens, // the other name is ignored: github.com/earendil-works/pi/issues/8018
@@ -128,6 +136,7 @@ export const PRESETS = {
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     keyVariable: 'FIREWORKS_API_KEY',
     responses: true, // docs.fireworks.ai/guides/response-api
+    history: 'none', // "Extra inputs are not permitted, field: 'messages[8].reasoning'": github.com/earendil-works/pi/issues/4514
     quirks: [],
     source: 'https://github.com/vercel/ai/tree/main/packages/fireworks',
   },
@@ -149,6 +158,7 @@ export const PRESETS = {
       top_k: dropped,
       web_search_options: refused('This address of Google does not search the web.'), // github.com/FuzzAnything/PromptFuzz/issues/42
     },
+    history: 'thought-signatures', // "missing a thought_signature": ai.google.dev/gemini-api/docs/thought-signatures
     quirks: [
       googleError, // github.com/Simpleyyt/ai-manus/issues/101
       toolCallParts, // no index: github.com/THU-MAIC/OpenMAIC/issues/1556
@@ -175,6 +185,7 @@ export const PRESETS = {
       store: dropped, // "property 'store' is unsupported": github.com/janhq/jan/issues/8136
       metadata: dropped,
     },
+    history: 'none', // "property 'reasoning_content' is unsupported": github.com/janhq/jan/issues/8136; `reasoning` of models that do not reason: karthink/gptel#774
     quirks: [
       usageInsideChunks, // recorded (github.com/vercel/ai, packages/groq): in the chunk that finishes
     ],
@@ -196,6 +207,7 @@ export const PRESETS = {
     baseUrl: 'https://api.minimax.io/v1',
     keyVariable: 'MINIMAX_API_KEY',
     cap: 'max_completion_tokens', // platform.minimax.io/docs/api-reference/text-openai-api
+    history: 'minimax-details', // platform.minimax.io/docs/api-reference/text-openai-api
     quirks: [],
     source: 'https://platform.minimax.io/docs/api-reference/text-openai-api',
   },
@@ -206,11 +218,12 @@ export const PRESETS = {
       store: dropped, // "extra_forbidden": github.com/Gitlawb/openclaude/issues/739
       metadata: dropped, // "extra_forbidden": github.com/OpenHands/OpenHands/issues/11699
     },
+    history: 'thinking-parts', // "extra_forbidden": github.com/charmbracelet/crush/issues/1590
     quirks: [
       developerRole, // roles are assistant, system, tool, user: github.com/mistralai/client-python, ChatCompletionStreamRequest
       maxTokens, // "extra_forbidden": github.com/editor-code-assistant/eca/issues/231
       noStreamOptions, // "extra_forbidden": github.com/openai/openai-agents-python/issues/442
-      noReasoningHistory, // "extra_forbidden": github.com/charmbracelet/crush/issues/1590
+      shortToolIds, // 400 code 3280: github.com/mistralai/mistral-common, protocol/instruct/validator.py
       toolCallParts, // recorded: neither index nor type
       thinkingParts, // recorded (github.com/vercel/ai, packages/mistral): magistral
       usageInsideChunks, // recorded: in the chunk that finishes
@@ -221,6 +234,7 @@ export const PRESETS = {
   moonshot: {
     baseUrl: 'https://api.moonshot.ai/v1',
     keyVariable: 'MOONSHOT_API_KEY',
+    history: 'required-reasoning-content', // "reasoning_content is missing in assistant tool call message": github.com/earendil-works/pi/issues/4251
     quirks: [
       usageInsideChunks, // inside the choice: github.com/earendil-works/pi/issues/2017
       cachedTokens, // beside the counts: github.com/vercel/ai, packages/moonshotai, convert-moonshotai-chat-usage.ts
@@ -250,6 +264,7 @@ export const PRESETS = {
     keyVariable: 'OPENROUTER_API_KEY',
     // Members that a model does not take are ignored: openrouter.ai/docs, "Parameters". Marks: openrouter.ai/docs, "Prompt caching".
     facts: { ...MARKS_OF_CLAUDE, ...IGNORES_EFFORT },
+    history: 'reasoning-details', // openrouter.ai/docs/use-cases/reasoning-tokens
     quirks: [],
     source: 'https://openrouter.ai/docs/quickstart',
   },
@@ -268,6 +283,7 @@ export const PRESETS = {
   perplexity: {
     baseUrl: 'https://api.perplexity.ai',
     keyVariable: 'PERPLEXITY_API_KEY',
+    history: 'none', // its models call no tools, and write no reasoning beside their text
     quirks: [
       noStreamOptions, // not among its parameters: docs.perplexity.ai/guides/chat-completions-guide
       usageInsideChunks, // recorded (github.com/vercel/ai, packages/perplexity): in every chunk, growing
@@ -314,6 +330,7 @@ export const PRESETS = {
     baseUrl: 'https://ai-gateway.vercel.sh/v1',
     keyVariable: 'AI_GATEWAY_API_KEY',
     facts: MARKS_OF_CLAUDE, // vercel.com/docs/ai-gateway, "Anthropic"
+    history: 'reasoning-details', // vercel.com/docs/ai-gateway/sdks-and-apis/openai-chat-completions/advanced
     quirks: [],
     source: 'https://docs.litellm.ai/docs/providers/vercel_ai_gateway',
   },
@@ -341,12 +358,14 @@ export const PRESETS = {
   xiaomi: {
     baseUrl: 'https://api.xiaomimimo.com/v1',
     keyVariable: 'MIMO_API_KEY',
+    history: 'reasoning-content', // mimo.mi.com/docs: thinking with tools
     quirks: [],
     source: 'https://mimo.mi.com/docs/en-US/quick-start/summary/first-api-call',
   },
   zai: {
     baseUrl: 'https://api.z.ai/api/paas/v4',
     keyVariable: 'ZAI_API_KEY',
+    history: 'reasoning-content', // docs.z.ai/guides/capabilities/thinking-mode
     quirks: [
       developerRole, // error 1214: github.com/openclaw/openclaw/issues/23115
       // docs.z.ai/api-reference/llm/chat-completion

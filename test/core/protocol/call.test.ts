@@ -191,6 +191,22 @@ describe('a client’s call', () => {
     }
   })
 
+  it('says which members it may have, at any depth, without being parsed', () => {
+    const answer = (members: string) =>
+      clientCall(`{"model":"ns/a","messages":[{"role":"assistant","content":"reasoning_content"${members}}]}`)
+    expect(answer('').mayHave(['reasoning_content', 'extra_content'])).to.equal(false)
+    expect(answer(',"reasoning_content":"Hm."').mayHave(['extra_content', 'reasoning_content'])).to.equal(true)
+    expect(answer(',"reasoning\\u005fcontent":"Hm."').mayHave(['reasoning_content'])).to.equal(true)
+    expect(answer(',"more":[{"extra_content":{}}]').mayHave(['extra_content'])).to.equal(true)
+    expect(answer(',"tool_calls":[]').mayHave(['tool_call_id'])).to.equal(false)
+    expect(answer(',"tool_calls":[]').mayHave(['tool_calls'])).to.equal(true)
+    expect(answer(',"tool\\u005fcalls":[]').mayHave(['tool_calls'])).to.equal(true)
+    // A member of the request is no part of an answer.
+    expect(clientCall(`{"model":"ns/a","reasoning":{},"thinking":{},${HELLO}}`).mayHave(['reasoning', 'thinking'])).to.equal(
+      false,
+    )
+  })
+
   it('is refused for keys that JSON.parse and the upstream read differently', () => {
     // What it learns, it learns of bodies that begin alike.
     const body = (key: string): string => `{"x_taught":0,"${key}":-2,"model":"ns/a",${HELLO}}`

@@ -267,7 +267,10 @@ describe('POST /v1/responses, to an upstream that does not have it', () => {
     const raw = await gateway.fetch('/v1/responses', { json: { model: 'open/gpt', input: 'Hi', stream: true } })
     const { output, status } = readResponseStream(await raw.text())
     expect([output.map(({ type }) => type), status]).to.deep.equal([['reasoning', 'message', 'function_call'], 'completed'])
-    expect(readState(output[0]!.encrypted_content)).to.deep.equal({ field: 'reasoning_content' })
+    expect(readState(output[0]!.encrypted_content)).to.deep.equal({
+      owner: { name: new URL(open.origin).host, model: 'gpt' },
+      field: 'reasoning_content',
+    })
   })
 
   it('gives sources and log probabilities of a text', async () => {

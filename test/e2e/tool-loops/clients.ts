@@ -1,5 +1,4 @@
 import { readMessageStream } from '../../../core/testing/conformance/read-messages.ts'
-import { gather } from '../../../core/testing/kit.ts'
 
 /** A client of a protocol, which sends back all that it was told. */
 export interface LoopClient {
@@ -36,6 +35,23 @@ const says = (words: string | undefined) => (words === undefined ? [] : [{ role:
 
 const events = (text: string): readonly Part[] => [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, data]) => JSON.parse(data!))
 
+/** Two pieces of an object: texts are joined, lists appended, but calls by their index; of any other member the last counts. */
+function joined(before: Part, piece: Part): Part {
+  const entries = Object.entries(piece).map(([name, value]) => {
+    const known = before[name]
+    if (name === 'tool_calls') return [name, (value as readonly Part[]).reduce(withCall, (known ?? []) as readonly Part[])]
+    if (name === 'function') return [name, joined((known ?? {}) as Part, value as Part)]
+    if (Array.isArray(value) && Array.isArray(known)) return [name, [...known, ...value]]
+    return [name, typeof value === 'string' && typeof known === 'string' ? known + value : value]
+  })
+  return { ...before, ...Object.fromEntries(entries) }
+}
+
+const withCall = (calls: readonly Part[], { index, ...call }: Part): readonly Part[] => {
+  const at = Number(index)
+  return at < calls.length ? calls.map((one, place) => (place === at ? joined(one, call) : one)) : [...calls, call]
+}
+
 interface ToolCalls {
   readonly tool_calls?: readonly { readonly id: string }[]
 }
@@ -50,15 +66,9 @@ const chat: LoopClient = {
   }),
   read(reply, stream) {
     if (!stream) return [JSON.parse(reply).choices[0].message]
-    const { content, reasoning, tools } = gather(events(reply) as never).choices[0]!
-    const calls = tools.map(({ id, name, arguments: text, extra_content: extra }) => ({
-      id,
-      type: 'function',
-      function: { name, arguments: text },
-      ...(extra && { extra_content: extra }),
-    }))
-    const thoughts = reasoning !== '' && { reasoning_content: reasoning }
-    return [{ role: 'assistant', content: content || null, ...thoughts, ...(calls.length > 0 && { tool_calls: calls }) }]
+    const deltas = events(reply).flatMap(({ choices }) => (choices as readonly { delta: Part }[]).map(({ delta }) => delta))
+    const { content, ...told } = deltas.reduce(joined, {})
+    return [{ ...told, role: 'assistant', content: content || null }]
   },
   calls: (parts) => parts.flatMap((part) => ((part as ToolCalls).tool_calls ?? []).map(({ id }) => id)),
   next(body, parts, results, words) {

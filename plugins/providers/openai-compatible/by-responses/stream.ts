@@ -8,6 +8,7 @@ import {
   textOf,
   UpstreamError,
   type UpstreamEvent,
+  type Usage,
 } from 'unified-model-gateway/plugin'
 import { toReasoningItem, toReasoningState } from './reasoning.ts'
 import {
@@ -25,9 +26,18 @@ import {
 } from './reply.ts'
 import type { Members, ReasoningItem } from './wire.ts'
 
+/** The usage of a response, or of the one in an event, that could not be translated. */
+function usageOf(body: unknown): Partial<Usage> | undefined {
+  const response = isRecord(body) && isRecord(body.response) ? body.response : body
+  return isRecord(response) ? toUsage(response.usage) : undefined
+}
+
 /** Translates the reply to `POST /responses`, whole or streamed. `model`: as the upstream was asked. */
 export function createResponsesTranslator(model: string): Translator {
-  return Object.assign(new ResponseStream(model), { completion: (body: unknown) => toCompletion(body, model) })
+  return Object.assign(new ResponseStream(model), {
+    completion: (body: unknown) => toCompletion(body, model),
+    usage: usageOf,
+  })
 }
 
 /** An item that has begun. `sent`: the length of what the client has of it. */
@@ -104,7 +114,6 @@ class ResponseStream {
         yield* this.#finish(expectResponse(event.response))
         break
       case 'response.failed':
-        yield* counted(event.response)
         throw new UpstreamError(failureOf(isRecord(event.response) ? event.response : {}))
       case 'error':
         throw new UpstreamError(failureOf(event))

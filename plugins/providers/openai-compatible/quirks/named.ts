@@ -1,8 +1,9 @@
 import { emptyOverflow, googleError } from './errors.ts'
 import type { Quirk } from './quirk.ts'
 import { cachedTokens, thinkingParts, uncountedReasoning, usageInsideChunks } from './replies.ts'
-import { developerRole, maxTokens, noReasoningHistory, noStreamOptions } from './requests.ts'
+import { developerRole, maxTokens, noStreamOptions } from './requests.ts'
 import { toolCallParts, toolFinish } from './tool-calls.ts'
+import { shortToolIds } from './tool-ids.ts'
 
 /** The quirks that a namespace may name for its own `baseUrl`: all but those with a table of the vendor's. */
 export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
@@ -10,7 +11,7 @@ export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
     developerRole,
     maxTokens,
     noStreamOptions,
-    noReasoningHistory,
+    shortToolIds,
     toolCallParts,
     toolFinish,
     usageInsideChunks,

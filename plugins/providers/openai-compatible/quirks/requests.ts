@@ -13,6 +13,7 @@ export const developerRole: Quirk = {
 /** The vendor refuses or ignores `max_completion_tokens`, and keeps its old name `max_tokens`. */
 export const maxTokens: Quirk = {
   name: 'max-tokens',
+  concerns: ['max_completion_tokens'],
 
   request(body) {
     if (!('max_completion_tokens' in body)) return {}
@@ -26,14 +27,4 @@ export const noStreamOptions: Quirk = {
   name: 'no-stream-options',
 
   request: () => ({ stream_options: undefined }),
-}
-
-/** The vendor refuses messages with `reasoning_content`, which clients send back with an assistant's message. */
-export const noReasoningHistory: Quirk = {
-  name: 'no-reasoning-history',
-
-  request({ messages }) {
-    if (!messages.some((message) => 'reasoning_content' in message)) return {}
-    return { messages: messages.map(({ reasoning_content: _, ...message }) => message) }
-  },
 }

@@ -3,25 +3,25 @@ import fc from 'fast-check'
 import type { RepliedCall } from '../../../../core/protocol/client-protocol.ts'
 import { toMessage } from '../../../../core/protocol/messages/reply.ts'
 import { MEMBERS, toChat } from '../../../../core/protocol/messages/request.ts'
-import type { ChatMessage } from '../../../../core/sdk/api.ts'
 import { heardIn, linesOf } from '../heard.ts'
-import { callOf, completionOf, type Said, text, turnOf, url } from '../turns.ts'
+import { callOf, completionOf, keptOf, OWNER, type Said, text, turnOf, url, withoutState } from '../turns.ts'
 
-const CALL: RepliedCall = { model: 'open/m', promptEstimate: 1, large: false, member: () => undefined }
+const CALL: RepliedCall = { model: 'open/m', owner: OWNER, promptEstimate: 1, large: false, member: () => undefined }
 
 const message = turnOf(
   callOf(['look'], (_, says) => ({ query: says })),
   'toolu',
 )
 
-/** The message that an upstream gets back: a refusal as words, and reasoning with the calls that it led to. */
-function expected({ content, refusal, reasoning, calls }: Said): ChatMessage {
-  const words = [content, refusal].filter((one) => one !== null).join('\n')
+/** The message that an upstream gets back: a refusal as words, and the state of its own. */
+function expected(said: Said): object {
+  const { content, refusal, calls } = said
+  const words = [content, refusal].filter((one) => one !== null).join('')
   return {
     role: 'assistant',
     content: words === '' && calls.length > 0 ? null : words,
-    ...(calls.length > 0 && { tool_calls: calls }),
-    ...(calls.length > 0 && reasoning && { [reasoning[0]]: reasoning[1] }),
+    ...(calls.length > 0 && { tool_calls: withoutState(calls) }),
+    ...keptOf(said),
   }
 }
 
@@ -36,6 +36,18 @@ describe('A turn of a model, as blocks of the Messages API', () => {
         const { body, dropped } = toChat(asked({ role: 'user', content: 'Hi' }, { role: 'assistant', content }))
         expect(body.messages.slice(1)).to.deep.equal([expected(said)])
         expect(dropped).to.deep.equal([])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('comes back with what its provider has written at its calls, if that has a name of its own', () => {
+    fc.assert(
+      fc.property(message, (said) => {
+        const { content } = toMessage(completionOf(said), { ...CALL, owner: undefined })
+        const { body } = toChat(asked({ role: 'user', content: 'Hi' }, { role: 'assistant', content }))
+        const { extra_content: _, ...plain } = expected(said) as Readonly<Record<string, unknown>>
+        expect(body.messages.slice(1)).to.deep.equal([{ ...plain, ...(said.calls.length > 0 && { tool_calls: said.calls }) }])
       }),
       { numRuns: 500 },
     )

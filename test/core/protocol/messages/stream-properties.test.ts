@@ -24,7 +24,8 @@ function expectSaid(read: ReadStream, { words, calls, between, usage }: Reply): 
 describe('A stream of chunks as a stream of the Messages API', () => {
   describeWriter<ReadStream>({
     wire: MESSAGES_WIRE,
-    make: () => new MessageStreamWriter({ model: 'open/m', promptEstimate: 7, large: false, member: () => undefined }),
+    make: () =>
+      new MessageStreamWriter({ model: 'open/m', owner: undefined, promptEstimate: 7, large: false, member: () => undefined }),
     read: readMessageStream,
     expectSaid,
     expectCut: ({ error }) =>

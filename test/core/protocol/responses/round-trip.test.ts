@@ -3,9 +3,8 @@ import fc from 'fast-check'
 import type { RepliedCall } from '../../../../core/protocol/client-protocol.ts'
 import { toResponse } from '../../../../core/protocol/responses/reply.ts'
 import { MEMBERS, toChat } from '../../../../core/protocol/responses/request.ts'
-import type { ChatMessage } from '../../../../core/sdk/api.ts'
 import { heardIn, linesOf } from '../heard.ts'
-import { callOf, completionOf, type Said, text, turnOf, url } from '../turns.ts'
+import { callOf, completionOf, keptOf, OWNER, type Said, text, turnOf, url, withoutState } from '../turns.ts'
 
 const TOOLS = [
   { type: 'function', name: 'look' },
@@ -13,15 +12,22 @@ const TOOLS = [
   { type: 'namespace', name: 'crm', description: 'Customers.', tools: [{ type: 'function', name: 'find' }] },
 ]
 
-const CALL: RepliedCall = { model: 'open/m', promptEstimate: 1, large: false, member: (name) => ({ tools: TOOLS })[name] }
+const CALL: RepliedCall = {
+  model: 'open/m',
+  owner: OWNER,
+  promptEstimate: 1,
+  large: false,
+  member: (name) => ({ tools: TOOLS })[name],
+}
 
 const message = turnOf(
   callOf(['look', 'shell', 'crm__find'], (name, says) => (name === 'shell' ? { input: says } : { query: says })),
   'call',
 )
 
-/** The message that an upstream gets back: reasoning with the calls that it led to. */
-function expected({ content, refusal, reasoning, calls }: Said): ChatMessage[] {
+/** The message that an upstream gets back: the state of its own. */
+function expected(said: Said): object[] {
+  const { content, refusal, calls } = said
   if (content === null && refusal === null && calls.length === 0) return []
   const plain = refusal === null ? content : undefined
   const parts = [
@@ -32,8 +38,8 @@ function expected({ content, refusal, reasoning, calls }: Said): ChatMessage[] {
     {
       role: 'assistant',
       content: plain === undefined ? parts : plain,
-      ...(calls.length > 0 && { tool_calls: calls }),
-      ...(calls.length > 0 && reasoning && { [reasoning[0]]: reasoning[1] }),
+      ...(calls.length > 0 && { tool_calls: withoutState(calls) }),
+      ...keptOf(said),
     },
   ]
 }

@@ -49,7 +49,14 @@ function expectSaid(read: ReadResponse, { words, calls, between, usage }: Reply)
 describe('A stream of chunks as a stream of the Responses API', () => {
   describeWriter<ReadResponse>({
     wire: RESPONSES_WIRE,
-    make: () => new ResponseStreamWriter({ model: 'open/m', promptEstimate: 7, large: false, member: (name) => ASKED[name] }),
+    make: () =>
+      new ResponseStreamWriter({
+        model: 'open/m',
+        owner: undefined,
+        promptEstimate: 7,
+        large: false,
+        member: (name) => ASKED[name],
+      }),
     read: readResponseStream,
     expectSaid,
     expectCut: ({ error }) =>

@@ -14,16 +14,39 @@ async function refusalOf(messages: unknown): Promise<{ code: string; param: stri
 }
 
 describe('anthropic: instructions', () => {
-  it('all developer and system messages are sent, in any place', async () => {
+  it('those at the beginning are the system prompt, and later ones stay where they are, as the user says them', async () => {
     const request = await translate({
       messages: [
         { role: 'developer', content: 'Be brief.' },
-        user('Hi'),
         { role: 'system', content: [text('Be kind.'), text('Rhyme.')] },
+        user('Hi'),
+        { role: 'assistant', content: 'Hi.' },
+        { role: 'system', content: 'Time flies.' },
+        user('Go on.'),
+        { role: 'developer', content: 'Hurry.' },
       ],
     })
     expect(request.system).to.equal('Be brief.\nBe kind.\nRhyme.')
-    expect(request.messages).to.deep.equal([{ role: 'user', content: [text('Hi')] }])
+    expect(request.messages).to.deep.equal([
+      { role: 'user', content: [text('Hi')] },
+      { role: 'assistant', content: [text('Hi.')] },
+      { role: 'user', content: [text('Time flies.'), text('Go on.'), text('Hurry.')] },
+    ])
+  })
+
+  it('one between a tool call and its result comes after the result', async () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }
+    const { system, messages } = await translate({
+      messages: [
+        user('?'),
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'system', content: 'Hurry.' },
+        { role: 'tool', tool_call_id: 'c1', content: 'Blue.' },
+      ],
+    })
+    expect(system).to.equal(undefined)
+    const result = { type: 'tool_result', tool_use_id: 'c1', content: [text('Blue.')] }
+    expect(messages.at(-1)).to.deep.equal({ role: 'user', content: [result, text('Hurry.')] })
   })
 
   it('instructions alone are sent as a message', async () => {

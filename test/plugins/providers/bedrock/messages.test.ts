@@ -13,16 +13,17 @@ async function refusalOf(messages: readonly object[]): Promise<GatewayError> {
 }
 
 describe('bedrock: a conversation', () => {
-  it('instructions of either role are the system prompt, in any place', async () => {
+  it('instructions of either role at the beginning are the system prompt, and later ones stay where they are', async () => {
     const { system, messages } = await translate({
       messages: [
         { role: 'system', content: 'Be brief.' },
-        user('Hi'),
         { role: 'developer', content: [{ type: 'text', text: 'Be kind.' }] },
+        user('Hi'),
+        { role: 'system', content: 'Time flies.' },
       ],
     })
     expect(system).to.deep.equal([{ text: 'Be brief.' }, { text: 'Be kind.' }])
-    expect(messages).to.deep.equal([{ role: 'user', content: [{ text: 'Hi' }] }])
+    expect(messages).to.deep.equal([{ role: 'user', content: [{ text: 'Hi' }, { text: 'Time flies.' }] }])
   })
 
   it("instructions alone are sent as the user's", async () => {

@@ -11,11 +11,10 @@ async function messagesOf(...messages: readonly object[]): Promise<readonly Mess
 }
 
 describe('cohere: messages', () => {
-  it('instructions are the first message', async () => {
+  it('instructions at the beginning are the first message, and later ones stay where they are', async () => {
     expect(
       await messagesOf(
         { role: 'system', content: 'Be brief.' },
-        { role: 'user', content: 'Hi' },
         {
           role: 'developer',
           content: [
@@ -23,11 +22,14 @@ describe('cohere: messages', () => {
             { type: 'text', text: ' verse.' },
           ],
         },
+        { role: 'user', content: 'Hi' },
         { role: 'system', content: ' ' },
+        { role: 'system', content: 'Hurry.' },
       ),
     ).to.deep.equal([
       { role: 'system', content: 'Be brief.\nIn verse.' },
       { role: 'user', content: 'Hi' },
+      { role: 'user', content: 'Hurry.' },
     ])
   })
 

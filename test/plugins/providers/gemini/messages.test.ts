@@ -15,11 +15,11 @@ describe('gemini: a conversation', () => {
     ])
   })
 
-  it('joins the instructions of two messages', async () => {
-    const messages = [{ role: 'system', content: 'Be brief.' }, user('Hi'), { role: 'developer', content: 'In French.' }]
-    const { systemInstruction, contents } = await translate({ messages })
+  it('joins the instructions at the beginning, and leaves later ones where they are', async () => {
+    const begin = [{ role: 'system', content: 'Be brief.' }, { role: 'developer', content: 'In French.' }, user('Hi')]
+    const { systemInstruction, contents } = await translate({ messages: [...begin, { role: 'system', content: 'Hurry.' }] })
     expect(systemInstruction).to.deep.equal({ parts: [{ text: 'Be brief.\nIn French.' }] })
-    expect(contents).to.deep.equal([{ role: 'user', parts: [{ text: 'Hi' }] }])
+    expect(contents).to.deep.equal([{ role: 'user', parts: [{ text: 'Hi' }, { text: 'Hurry.' }] }])
   })
 
   it("of instructions alone sends them as the user's", async () => {

@@ -1,5 +1,6 @@
 import { Secret } from 'unified-model-gateway/plugin'
 import type { Asked, ConfiguredCalls, MoreCalls } from 'unified-model-gateway/plugin/testing'
+import { HISTORIES } from '../../../../plugins/providers/openai-compatible/history.ts'
 
 const apiKey = new Secret('sk-open-canary-77d1')
 
@@ -88,6 +89,48 @@ const CREDENTIALS = [
 
 const each = (names: readonly string[], value: string) => Object.fromEntries(names.map((name) => [name, value]))
 
+const called = (id: string, extra: object = {}) => ({
+  id,
+  type: 'function',
+  function: { name: 'look', arguments: '{}' },
+  ...extra,
+})
+const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'Nothing.' })
+
+/** A conversation of several models, with what each keeps of its reasoning. */
+const EARLIER = [
+  { role: 'user', content: 'Look.' },
+  {
+    role: 'assistant',
+    content: null,
+    reasoning_content: 'I look.',
+    tool_calls: [called('call_1', { extra_content: { google: { thought_signature: 'c2ln' } } }), called('call_2')],
+  },
+  result('call_1'),
+  result('call_2'),
+  {
+    role: 'assistant',
+    content: 'Again.',
+    reasoning: 'I look again.',
+    reasoning_details: [
+      { type: 'reasoning.text', format: 'MiniMax-response-v1', index: 0, text: 'I look again.' },
+      { type: 'reasoning.encrypted', format: 'google-gemini-v1', index: 0, data: 'ZW5j' },
+    ],
+    thinking_blocks: [{ type: 'thinking', thinking: 'I look again.', signature: 'c2ln' }],
+    tool_calls: [called('call_3', { extra_content: { anthropic: { model: 'claude-x', thinking: [] } } })],
+  },
+  result('call_3'),
+  {
+    role: 'assistant',
+    content: [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+      { type: 'text', text: 'No.' },
+    ],
+  },
+  { role: 'assistant', content: 'No.' },
+  { role: 'user', content: 'Thanks.' },
+]
+
 /** Configurations, by title. */
 export const configured: Readonly<Record<string, ConfiguredCalls>> = {
   'with the preset openai': { config: { preset: 'openai', apiKey }, endpoints },
@@ -107,7 +150,12 @@ export const configured: Readonly<Record<string, ConfiguredCalls>> = {
   },
   'with the quirk max-tokens': { config: { baseUrl, quirks: ['max-tokens'] }, asked: { ...quirky, ...maximums } },
   'with the quirk no-stream-options': { config: { baseUrl, quirks: ['no-stream-options'] }, asked: quirky, endpoints },
-  'with the quirk no-reasoning-history': { config: { baseUrl, quirks: ['no-reasoning-history'] }, asked: quirky },
+  ...Object.fromEntries(
+    Object.keys(HISTORIES).map((history) => [
+      `with the history ${history}`,
+      { config: { baseUrl, history }, asked: { 'earlier answers': { messages: EARLIER } } },
+    ]),
+  ),
   'with quirks of replies': { config: { baseUrl, quirks: REPLIES }, asked: quirky },
 
   'with members that it allows and refuses': {

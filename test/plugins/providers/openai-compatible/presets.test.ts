@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { expect } from 'chai'
+import { HISTORIES } from '../../../../plugins/providers/openai-compatible/history.ts'
 import plugin from '../../../../plugins/providers/openai-compatible/index.ts'
 import { PRESETS, type Preset } from '../../../../plugins/providers/openai-compatible/presets.ts'
 import { createProvider } from './provider.ts'
@@ -35,11 +36,12 @@ describe('openai-compatible: the presets', () => {
   }
 
   it('are the table of docs/presets.md', () => {
-    const expected = presets.map(([name, { baseUrl, keyVariable, responses, quirks, source }]) => [
+    const expected = presets.map(([name, { baseUrl, keyVariable, responses, history, quirks, source }]) => [
       `[\`${name}\`](${source})`,
       baseUrl,
       keyVariable === undefined ? '' : `\`${keyVariable}\``,
       responses ? 'yes' : '',
+      history === undefined ? '' : `\`${history}\``,
       quirks.map((quirk) => `\`${quirk.name}\``).join(', '),
     ])
     const documented = docs
@@ -77,6 +79,14 @@ describe('openai-compatible: the presets', () => {
     const own = rowsBelow('Quirks').map(([name]) => name!.replaceAll('`', ''))
     const taken = own.filter((quirk) => accepts({ baseUrl: 'http://127.0.0.1:9/v1', quirks: [quirk] }))
     expect(taken).to.have.members(own.filter((quirk) => quirk !== 'finish-reasons'))
+  })
+
+  it('and own addresses may have any kind of history, and no other: those that docs/presets.md explains', () => {
+    const accepts = new Ajv({ strict: false }).compile(plugin.schema)
+    const kinds = rowsBelow('History').map(([name]) => name!.replaceAll('`', ''))
+    expect(kinds).to.deep.equal(Object.keys(HISTORIES))
+    for (const history of kinds) expect(accepts({ baseUrl: 'http://127.0.0.1:9/v1', history })).to.equal(true)
+    expect(accepts({ preset: 'groq', history: 'some' })).to.equal(false)
   })
 
   it('are what the schema accepts, and nothing else', () => {

@@ -116,6 +116,62 @@ describe('openai-compatible: requests to vendors with quirks', () => {
     expect(messages).to.deep.equal([system, user, { role: 'assistant', content: '4' }, user])
   })
 
+  it('an answer that has nothing of another vendor is not parsed, nor is one that only asks for reasoning', async () => {
+    const body =
+      '{"model":"openai/m","reasoning":{},"messages":[{"role":"assistant","content":"reasoning_content, extra_content","n":1.0}]}'
+    const call = fakeCall(body)
+    const { body: bytes } = await send(OPENAI, call)
+    expect(String(bytes)).to.equal(body.replace('openai/m', 'm'))
+  })
+
+  const callsOf = (...ids: string[]) => ({
+    role: 'assistant',
+    content: null,
+    tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } })),
+  })
+  const resultOf = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'r' })
+  type Told = { tool_calls?: { id: string }[]; tool_call_id?: string }
+  /** The ids of calls and results, in order. */
+  const idsIn = async (preset: string, messages: object[]): Promise<string[]> => {
+    const told = (await sent({ preset }, { messages })).messages as Told[]
+    return told.flatMap(({ tool_calls: calls, tool_call_id: id }) =>
+      id === undefined ? (calls ?? []).map((one) => one.id) : [id],
+    )
+  }
+
+  it('mistral gets ids of tool calls of other models as nine letters and digits, in calls and results', async () => {
+    const foreign = ['toolu_01AbCdEfGhIjKlMnOpQrStUv', 'call_abc-1']
+    const conversation = [user, callsOf(...foreign), resultOf(foreign[1]!), resultOf(foreign[0]!), user]
+    const [first, second, ...results] = await idsIn('mistral', conversation)
+    expect([first, second]).to.satisfy((ids: string[]) => ids.every((id) => /^[a-zA-Z0-9]{9}$/.test(id)))
+    expect(results).to.deep.equal([second, first])
+    expect(first).not.to.equal(second)
+    expect(await idsIn('mistral', conversation), 'the next time').to.deep.equal([first, second, ...results])
+  })
+
+  it('mistral gets each call of a conversation with an id of its own, also where a client uses one twice', async () => {
+    const again = [
+      user,
+      callsOf('call_1', 'call_1'),
+      resultOf('call_1'),
+      resultOf('call_1'),
+      callsOf('call_1'),
+      resultOf('call_1'),
+    ]
+    const [a, b, ofA, ofB, c, ofC] = await idsIn('mistral', again)
+    expect(new Set([a, b, c]).size).to.equal(3)
+    expect([ofA, ofB, ofC]).to.deep.equal([a, b, c])
+  })
+
+  it('mistral gets its own ids as they are, and the bytes of such a conversation', async () => {
+    const body = '{"model":"mistral/m","messages":[{"role":"user","content":"hi","n":9223372036854775807}]}'
+    const call = fakeCall(body)
+    const { body: bytes } = await send({ preset: 'mistral', quirks: [] }, call)
+    expect(String(bytes)).to.equal(body.replace('mistral/m', 'm'))
+    const own = [user, callsOf('aB3dE6gH9'), resultOf('aB3dE6gH9')]
+    expect(await idsIn('mistral', own)).to.deep.equal(['aB3dE6gH9', 'aB3dE6gH9'])
+  })
+
   it('an own baseUrl has the quirks that its namespace names', async () => {
     const config = { baseUrl: 'http://127.0.0.1:9/v1', quirks: ['developer-role', 'max-tokens'] }
     const body = await sent(config, { messages: [developer, user], max_completion_tokens: 7 })
