@@ -41,16 +41,37 @@ export function fitChat(
   const effort = effortIsHint || asked === 'none' ? fittedEffort(asked, profile) : asked
   const left = [...leftOut(body, profile), ...(effort === asked || effort !== undefined ? [] : ['reasoning_effort'])]
   const isUnmarked = hasCacheMarks && !profile.cacheControl
-  const isForeign = profile.kind !== 'translated' && body.messages.some(hasExtra)
-  if (left.length === 0 && effort === asked && !isUnmarked && !isForeign) return { body, dropped }
+  const isVerbatim = profile.kind !== 'translated'
+  const isForeign = isVerbatim && body.messages.some(hasExtra)
+  const hasPictures = isVerbatim && body.messages.some(isDrawn)
+  if (left.length === 0 && effort === asked && !isUnmarked && !isForeign && !hasPictures) return { body, dropped }
   const fitted: ChatRequest = {
     ...body,
     ...(effort !== asked && { reasoning_effort: effort }),
     ...(isUnmarked && withoutMarks(body)),
   }
   if (isForeign) fitted.messages = fitted.messages.map(withoutExtra)
+  if (hasPictures) fitted.messages = fitted.messages.flatMap(withoutPictures)
   for (const name of left) delete fitted[name]
-  return { body: fitted, dropped: [...dropped, ...left, ...(isUnmarked ? ['cache_control'] : [])] }
+  const more = [...(isUnmarked ? ['cache_control'] : []), ...(hasPictures ? [PICTURES] : [])]
+  return { body: fitted, dropped: [...dropped, ...left, ...more] }
+}
+
+/** Only Responses clients send back a picture that a model has made. */
+const PICTURES = 'input.image_generation_call'
+
+const isPicture = ({ type }: ContentPart): boolean => type === 'image_url'
+
+/** Upstreams that speak OpenAI's protocol take no pictures of the assistant. */
+const isDrawn = ({ role, content }: ChatMessage): boolean =>
+  role === 'assistant' && Array.isArray(content) && content.some(isPicture)
+
+function withoutPictures(message: ChatMessage): ChatMessage[] {
+  if (!isDrawn(message)) return [message]
+  const content = (message.content as readonly ContentPart[]).filter((part) => !isPicture(part))
+  const hasCalls = (message.tool_calls ?? []).length > 0
+  if (content.length > 0) return [{ ...message, content: plainest(content) }]
+  return hasCalls ? [{ ...message, content: null }] : []
 }
 
 /** Providers that translate write the state of their upstreams there, and find it by their names. To any other upstream it is foreign. */

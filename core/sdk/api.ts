@@ -14,7 +14,21 @@ export * from './estimates.ts'
 export * from './history.ts'
 export * from './host.ts'
 export * from './invalid-config.ts'
-export * from './json.ts'
+export {
+  countOf,
+  expectArguments,
+  expectCallId,
+  expectName,
+  expectObject,
+  expectObjects,
+  expectText,
+  type InlineData,
+  isCount,
+  isRecord,
+  parseRecord,
+  readDataUrl,
+  textOf,
+} from './json.ts'
 export * from './limits.ts'
 export * from './messages-usage.ts'
 export * from './openai-translator.ts'
@@ -23,7 +37,6 @@ export * from './plugin.ts'
 export { errorCode, readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusals.ts'
 export * from './request-options.ts'
 export * from './secrets.ts'
-export { expectArguments, expectCallId, expectName, expectObject, expectObjects, expectText } from './shapes.ts'
 export * from './template.ts'
 export * from './translated.ts'
 export * from './upload.ts'

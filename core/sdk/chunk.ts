@@ -3,7 +3,7 @@
  * renumbers tool calls and moves usage to the last chunk.
  */
 import type { ChatDelta, FinishReason, Usage } from './chat.ts'
-import { expectText } from './shapes.ts'
+import { expectText } from './json.ts'
 import type { TranslatedChunk } from './translated.ts'
 
 /** A piece of the answer's text. */

@@ -3,9 +3,8 @@
  * is an Error, so that another target answers instead of a reply with nothing in it (docs/decisions/shapes-of-replies.md).
  */
 import { FINISH_REASONS, type FinishReason } from './chat.ts'
-import { isRecord, textOf } from './json.ts'
+import { expectText, isRecord, textOf, unknownShape as unknown } from './json.ts'
 import { refusalOf, UpstreamError, type UpstreamRefusal } from './refusals.ts'
-import { expectText, unknownShape as unknown } from './shapes.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -37,8 +37,6 @@ const role = (name: string): Rule => ({
 
 const severalChoices: Rule = { what: 'n', refuses: ({ n }) => n != null && n !== 1 }
 
-const HISTORY = 'what a vendor gets of another model is decided with its history, and not by its preset'
-
 const openaiError = (status: number, message: string): Script =>
   json({ error: { message, type: 'invalid_request_error', param: null, code: null } }, { status })
 
@@ -53,7 +51,7 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
       ...['store', 'metadata', 'logprobs', 'top_logprobs', 'logit_bias'].map(member),
       severalChoices,
       inMessages('name', 'names of messages are rare, and to find them means to parse all messages'),
-      inMessages('reasoning_content', HISTORY),
+      inMessages('reasoning_content'),
     ],
     refusal: (what) => openaiError(400, `property '${what}' is unsupported`),
   },
@@ -61,7 +59,7 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
   cerebras: {
     rules: [
       ...['frequency_penalty', 'presence_penalty', 'logit_bias', 'parallel_tool_calls', 'service_tier'].map(member),
-      inMessages('reasoning_content', HISTORY),
+      inMessages('reasoning_content'),
     ],
     refusal: (what) =>
       json(

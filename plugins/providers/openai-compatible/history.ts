@@ -114,7 +114,7 @@ function detailsOf(value: unknown, format: RegExp): unknown {
 }
 
 /** The names under which this gateway writes state. Google writes `google` itself, in its API with OpenAI's protocol. */
-const OURS = ['umg', 'anthropic', 'bedrock', 'cohere']
+const OURS = ['umg', 'anthropic', 'bedrock', 'cohere', 'openai']
 
 /** An `extra_content` without what this gateway has written. */
 function notOurs(extra: unknown): unknown {

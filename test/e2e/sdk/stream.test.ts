@@ -165,7 +165,7 @@ describe('A stream in the SDK', () => {
     ['stop_sequence', 'stop'],
     ['max_tokens', 'length'],
     ['refusal', 'content_filter'],
-    ['a_word_of_tomorrow', 'stop'],
+    ['a_word_of_tomorrow', 'length'],
   ] as const) {
     it(`ends with the finish_reason ${ours} if Claude sends ${theirs}`, async () => {
       const events = anthropic.events(TEXT).map((event) => event.replace('end_turn', theirs))

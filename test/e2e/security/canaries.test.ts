@@ -9,6 +9,7 @@ import { runWorkload, type Workload } from './workload.ts'
 
 /** Rows of the error table that the workload does not meet: they take time, a bug, or the end of the gateway. */
 const UNMET: readonly ErrorName[] = [
+  'process_killed',
   'request_timeout',
   'internal_error',
   'service_unavailable',

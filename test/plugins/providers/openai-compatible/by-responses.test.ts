@@ -10,14 +10,27 @@ const IMAGE = { type: 'image_url', image_url: { url: 'https://pictures.example.c
 const FILE = { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,YQ==' } }
 
 /** What a conversation says, in its order: texts that follow each other may be one text or several, and instructions have two roles. */
-const linesOf = (messages: readonly ChatMessage[]): readonly string[] => messages.flatMap(linesIn)
+function linesOf(messages: readonly ChatMessage[]): readonly string[] {
+  const lines: string[] = []
+  for (const [who, said] of messages.flatMap(saidIn)) {
+    if (lines.at(-1)?.startsWith(`${who}: `)) lines.push(lines.pop()! + said)
+    else lines.push(`${who}: ${said}`)
+  }
+  return lines
+}
 
-function linesIn({ role, content, refusal, tool_calls: calls, tool_call_id: id }: ChatMessage): readonly string[] {
+function saidIn({
+  role,
+  content,
+  refusal,
+  tool_calls: calls,
+  tool_call_id: id,
+}: ChatMessage): readonly (readonly [string, string])[] {
   const who = [role === 'developer' ? 'system' : role, id ?? ''].join(' ')
   const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : (content ?? [])
-  const said = parts.flatMap((part) => (part.type === 'text' ? part.text.split('\n') : [JSON.stringify(part)]))
+  const said = parts.map((part) => (part.type === 'text' ? part.text.replaceAll('\n', '') : JSON.stringify(part)))
   const called = (calls ?? []).map((call) => `call ${call.id} ${call.function?.name} ${call.function?.arguments || '{}'}`)
-  return [...said, ...(refusal ? [refusal] : []), ...called].filter((line) => line !== '').map((line) => `${who} ${line}`)
+  return [...said, ...(refusal ? [refusal] : []), ...called].filter((each) => each !== '').map((each) => [who, each] as const)
 }
 
 const isMedia = ({ type }: { readonly type: string }): boolean => type === 'image_url' || type === 'file'
@@ -26,7 +39,8 @@ const SAME = ['temperature', 'top_p', 'reasoning_effort', 'stream'] as const
 
 /** The tools, and which of them is to be called. */
 const toolsOf = ({ tools, tool_choice: choice }: ChatRequest): readonly unknown[] => [
-  (tools ?? []).map((tool) => tool.type === 'function' && tool.function.name),
+  // A name stands for one tool.
+  [...new Set((tools ?? []).map((tool) => tool.type === 'function' && tool.function.name))],
   (tools ?? []).length > 0 &&
     (typeof choice === 'object' && choice?.type === 'function' ? choice.function.name : (choice ?? 'auto')),
 ]
