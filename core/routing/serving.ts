@@ -60,13 +60,16 @@ export function servingOf(
   expectFetchable(addressesOf(call), target.fetches)
   const { provider, operations } = credential ?? target
   const { model } = target.served
-  if (terms.hostedTools.length > 0) checkHostedTools(target, terms)
   const cap = terms.capFor && capOfBudget(candidate, call, terms.capFor)
   const name = cap && capNameOf(provider, call, model)
   const defaults = name ? { ...candidate.defaults, [name]: cap } : candidate.defaults
   const forms = formsOf(call)
   const own = operations.of(call.endpoint, model) ?? standIn
-  const guard = (own: Call): void => checkGuarded(own, { target, keeper: keeperOf(target, account, credential), mayCall })
+  const guard = (own: Call): void => {
+    // A translation leaves out, or refuses, what the vendor would run.
+    if (terms.hostedTools.length > 0) checkHostedTools(target, terms)
+    checkGuarded(own, { target, keeper: keeperOf(target, account, credential), mayCall })
+  }
   if (forms === undefined) {
     if (own === undefined) return undefined
     guard(call)

@@ -346,7 +346,7 @@ export const PRESETS = {
     responses: true, // github.com/vercel/ai, packages/xai
     cap: 'max_completion_tokens', // docs.x.ai/docs/api-reference: max_tokens is deprecated
     unsupported: {
-      // "does not support parameter presencePenalty": docs.x.ai/docs/guides/reasoning
+      // Refused on any Grok: github.com/burin-labs/harn, capability_sources (probed 2026-07-14)
       frequency_penalty: dropped,
       presence_penalty: dropped,
     },

@@ -66,4 +66,14 @@ describe('hostedTools of a namespace', () => {
     expect(await statusOf('any/m', [SEARCH], key)).to.equal(400)
     expect(await statusOf('some/m', [SEARCH], key)).to.equal(200)
   })
+
+  it('counts no tool that a translation leaves out, as Codex offers beside its own', async () => {
+    const key = await gateway.key({ budgets: ['5 USD/day'] })
+    const tools = [{ type: 'function', name: 'f', parameters: {} }, SEARCH]
+    const reply = await gateway.fetch('/v1/responses', { key, json: { model: 'any/m', input: 'Hi.', tools } })
+    expect([reply.status, reply.headers.get('x-umg-params-dropped')]).to.deep.equal([200, 'tools[].web_search'])
+    expect(
+      (await gateway.fetch('/v1/responses', { key, json: { model: 'any/m', input: 'Hi.', tools: [SEARCH] } })).status,
+    ).to.equal(400)
+  })
 })
