@@ -52,12 +52,15 @@ const silences: readonly Fault[] = SILENT_MS.map((ms) => ({
 const killed = (name: string, places: readonly string[]): Fault => ({
   name: `${name}-killed-${KILLS}-times`,
   async happen({ pids }) {
+    const ended = new Set<number>()
     for (let kill = 0; kill < KILLS; kill++) {
       const running = (): number => pids().get(places[kill % places.length]!)!
-      while (!isThere(running())) await delay(20)
+      // On a slow machine the successor of the last one starts later.
+      while (ended.has(running())) await delay(20)
       // The supervisor makes the successor of a process that ends at once wait, up to half a minute.
       await delay(BETWEEN_KILLS_MS)
       process.kill(running(), 'SIGKILL')
+      ended.add(running())
     }
   },
 })
