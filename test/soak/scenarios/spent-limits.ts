@@ -15,7 +15,7 @@ const PROXIES = 2
 /** Processes are killed so often in each of two faults: control, and the proxies in turn. */
 const KILLS = Number(process.env.SOAK_KILLS ?? 20)
 /** Longer than the supervisor waits to take a process for one that ends at once. */
-const BETWEEN_KILLS_MS = 2_200
+const BETWEEN_KILLS_MS = 5_000
 const SILENT_MS = [3_000, 10_000, 20_000] as const
 /** Clients of each limit, and the pause between their calls. */
 const CLIENTS = 3
