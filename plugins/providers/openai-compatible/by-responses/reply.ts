@@ -11,7 +11,7 @@ import {
 import { toReasoningItem, toReasoningState } from './reasoning.ts'
 import type { Members, ReasoningItem } from './wire.ts'
 
-/** A whole response as a chat completion. Throws `UpstreamError` if it failed, and Error if it is none. `model`: as the upstream was asked. */
+/** A whole response as a chat completion. Throws `UpstreamError` if it failed, and an Error for anything else. `model`: as the upstream was asked. */
 export function toCompletion(body: unknown, model: string): TranslatedCompletion {
   const response = expectResponse(body)
   const answer = new Answer(model)
@@ -89,7 +89,7 @@ class Answer {
   }
 }
 
-/** The response in a body or an event. Throws `UpstreamError` if it failed, and Error if it is none. */
+/** The response in a body or an event. Throws `UpstreamError` if it failed, and an Error for anything else. */
 export function expectResponse(value: unknown): Members {
   if (!isRecord(value)) throw new Error('not a response')
   if (value.error != null || value.status === 'failed') throw new UpstreamError(failureOf(value))

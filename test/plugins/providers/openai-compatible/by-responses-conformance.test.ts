@@ -2,13 +2,9 @@ import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider, event, type Said } from 'unified-model-gateway/plugin/testing'
 import { ENCRYPTED, responsesReply } from '../../../../core/testing/upstream/responses-reply.ts'
 import openaiCompatible from '../../../../plugins/providers/openai-compatible/index.ts'
+import { OPENAI_ERRORS } from './openai-errors.ts'
 
 const said = <Says extends Said>(says: Says) => ({ ...responsesReply(says), says })
-
-const failure = (status: number, type: string, code: string | null, message = 'No.') => ({
-  status,
-  body: { error: { message, type, param: null, code } },
-})
 
 const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
 const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
@@ -42,16 +38,7 @@ describeProvider({
     }),
   },
 
-  errors: {
-    badRequest: failure(400, 'invalid_request_error', 'invalid_value'),
-    contextTooLong: failure(400, 'invalid_request_error', 'context_length_exceeded'),
-    badCredential: failure(401, 'invalid_request_error', 'invalid_api_key'),
-    unknownModel: failure(404, 'invalid_request_error', 'model_not_found'),
-    rateLimit: failure(429, 'requests', 'rate_limit_exceeded'),
-    quota: failure(429, 'insufficient_quota', 'insufficient_quota'),
-    overloaded: failure(503, 'server_error', null),
-    internal: failure(500, 'server_error', null),
-  },
+  errors: OPENAI_ERRORS,
 
   midStreamError: {
     stream: [
