@@ -59,8 +59,9 @@ class ResponseStream {
   readonly #kept = new KeptText()
   /** The reasoning since the last tool call. */
   #reasoning: ReasoningItem[] = []
+  /** The places of the items that have ended. */
+  readonly #ended = new Set<unknown>()
   #calls = 0
-  #ended = 0
   #over = false
 
   constructor(model: string) {
@@ -168,8 +169,9 @@ class ResponseStream {
   }
 
   *#end(index: unknown, item: Members): Iterable<TranslatedChunk> {
+    if (this.#ended.has(index)) return
     if (!this.#items.has(index)) yield* this.#begin(index, item)
-    this.#ended++
+    this.#ended.add(index)
     const open = this.#items.get(index)!
     if (item.type === 'message') yield* this.#rest(open, listOf(item.content))
     if (item.type === 'function_call') yield* this.#continueCall(open, restOf(open, textOf(item.arguments)))
@@ -192,9 +194,7 @@ class ResponseStream {
 
   *#finish(response: Members): Iterable<TranslatedChunk> {
     const items = itemsOf(response)
-    for (const [index, item] of items.entries()) {
-      if (index >= this.#ended) yield* this.#end(index, item)
-    }
+    for (const [index, item] of items.entries()) yield* this.#end(index, item)
     this.#over = true
     yield* counted(response)
     yield chunk.finish(finishOf(response, this.#calls > 0))

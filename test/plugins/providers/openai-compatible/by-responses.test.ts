@@ -4,6 +4,7 @@ import { toChat } from '../../../../core/protocol/responses/request.ts'
 import type { ChatMessage, ChatRequest } from '../../../../core/sdk/api.ts'
 import { toCompletion } from '../../../../plugins/providers/openai-compatible/by-responses/reply.ts'
 import { toResponsesRequest } from '../../../../plugins/providers/openai-compatible/by-responses/request.ts'
+import { createResponsesTranslator } from '../../../../plugins/providers/openai-compatible/by-responses/stream.ts'
 import { anyRequest } from '../../../support/any-request.ts'
 
 const IMAGE = { type: 'image_url', image_url: { url: 'https://pictures.example.com/a.png' } }
@@ -97,6 +98,32 @@ describe('A response as a chat completion', () => {
     expect(choices[0]!.message.tool_calls).to.deep.equal([
       { id: 'call_1', type: 'custom', custom: { name: 'shell', input: 'ls' } },
     ])
+  })
+
+  it('has all items of a stream, also those whose end comes after that of later ones, or never', () => {
+    const call = (number: number) =>
+      item({ type: 'function_call', call_id: `call_${number}`, name: 'look', arguments: `{"at":${number}}` })
+    const added = (number: number) => ({
+      type: 'response.output_item.added',
+      output_index: number,
+      item: { ...call(number), arguments: '' },
+    })
+    const events = [
+      added(0),
+      added(1),
+      { type: 'response.output_item.done', output_index: 1, item: call(1) },
+      { type: 'response.completed', response: response(call(0), call(1)) },
+    ]
+    const translator = createResponsesTranslator('gpt-x')
+    const chunks = events.flatMap((event) => [...translator.event({ type: event.type, data: JSON.stringify(event) })])
+    const parts = chunks.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? [])
+    const told = [0, 1].map((index) =>
+      parts
+        .filter((part) => part.index === index)
+        .map(({ function: called }) => called?.arguments)
+        .join(''),
+    )
+    expect(told).to.deep.equal(['{"at":0}', '{"at":1}'])
   })
 
   for (const [what, body] of [
