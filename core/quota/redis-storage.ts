@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { withTimeout } from '../async/timeout.ts'
 import { CodedError } from '../errors.ts'
+import { type RedisConnection, RedisError } from '../store/redis-connection.ts'
 import type { CounterChange, CounterStorage } from './authority.ts'
 import { parseState } from './counter.ts'
-import { RedisConnection, RedisError, type RedisListener } from './redis-connection.ts'
 
 /** How often a change is tried again, if another gateway has changed the same counter in the meantime. */
 const MAX_TRIES = 50
@@ -35,14 +35,14 @@ redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1`
 
 /**
- * States in Redis or Valkey. Each script uses one key, so that a cluster may have the counters on any of its nodes. `url` and `listener`: as
- * of a `RedisConnection`.
+ * States in Redis or Valkey. Each script uses one key, so that a cluster may have the counters on any of its nodes. It
+ * closes its connection.
  */
 export class RedisStorage implements CounterStorage {
   readonly #connection: RedisConnection
 
-  constructor(url: string, listener: RedisListener) {
-    this.#connection = new RedisConnection(url, listener)
+  constructor(connection: RedisConnection) {
+    this.#connection = connection
   }
 
   async change(changes: ReadonlyMap<string, CounterChange>): Promise<ReadonlyMap<string, unknown>> {

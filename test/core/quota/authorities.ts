@@ -2,6 +2,7 @@ import { type CounterStorage, type Ledger, MemoryStorage, StoredAuthority } from
 import { DatabaseStorage } from '../../../core/quota/database-storage.ts'
 import { RedisStorage } from '../../../core/quota/redis-storage.ts'
 import { openStore } from '../../../core/store/database.ts'
+import { RedisConnection } from '../../../core/store/redis-connection.ts'
 import { newId } from '../../../core/text/ids.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { NO_LISTENER, startRedis } from '../../support/redis.ts'
@@ -51,7 +52,7 @@ async function inRedis(): Promise<SharedStorage> {
   const storages: RedisStorage[] = []
   return {
     gateway(ledger) {
-      const storage = new RedisStorage(redis.url, NO_LISTENER)
+      const storage = new RedisStorage(new RedisConnection(redis.url, NO_LISTENER))
       storages.push(storage)
       return new StoredAuthority(storage, ledger)
     },

@@ -5,6 +5,7 @@ import type { Counter, Lease } from '../../../core/quota/counter.ts'
 import { DatabaseStorage } from '../../../core/quota/database-storage.ts'
 import { RedisStorage } from '../../../core/quota/redis-storage.ts'
 import { openStore } from '../../../core/store/database.ts'
+import { RedisConnection } from '../../../core/store/redis-connection.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { NO_LISTENER, startRedis, startRedisCluster } from '../../support/redis.ts'
 import { describeWith } from '../../support/requirements.ts'
@@ -54,7 +55,7 @@ async function inRedis(): Promise<Spoiled> {
   const key = (id: string): string => `umg:quota:${id}`
   return {
     gateway(onFault) {
-      const storage = new RedisStorage(redis.url, NO_LISTENER)
+      const storage = new RedisStorage(new RedisConnection(redis.url, NO_LISTENER))
       storages.push(storage)
       return new StoredAuthority(storage, async () => LEDGER, onFault)
     },
@@ -156,7 +157,7 @@ describe('states of counters that are lost', () => {
 
     it('a key of another type is a state that is lost', async () => {
       const redis = await startRedis()
-      const storage = new RedisStorage(redis.url, NO_LISTENER)
+      const storage = new RedisStorage(new RedisConnection(redis.url, NO_LISTENER))
       const client = createClient({ url: redis.url })
       try {
         await client.connect()
@@ -180,7 +181,7 @@ describe('states of counters that are lost', () => {
       const bad = counterOf(10)
       await client.connect()
       await client.sendCommand(['ACL', 'SETUSER', 'gateway', 'on', '>secret', '+@all', '~umg:quota:key_*'])
-      const storage = new RedisStorage(redis.url.replace('//', '//gateway:secret@'), NO_LISTENER)
+      const storage = new RedisStorage(new RedisConnection(redis.url.replace('//', '//gateway:secret@'), NO_LISTENER))
       const faults: [string, unknown][] = []
       const authority = new StoredAuthority(storage, undefined, (counter, error) => faults.push([counter, error]))
       try {
@@ -201,7 +202,10 @@ describe('states of counters that are lost', () => {
     it('a cluster of Redis has the counters on all of its nodes', async function () {
       this.timeout(60_000)
       const cluster = await startRedisCluster()
-      const storages = [new RedisStorage(cluster.url, NO_LISTENER), new RedisStorage(cluster.url, NO_LISTENER)]
+      const storages = [
+        new RedisStorage(new RedisConnection(cluster.url, NO_LISTENER)),
+        new RedisStorage(new RedisConnection(cluster.url, NO_LISTENER)),
+      ]
       try {
         const [one, two] = storages.map((storage) => new StoredAuthority(storage))
         const counters = Array.from({ length: 30 }, () => counterOf(10))

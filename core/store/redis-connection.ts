@@ -41,6 +41,7 @@ export class RedisConnection {
   readonly #first
   /** Undefined: no server has told yet. */
   #client: Client | undefined
+  #isDestroyed = false
 
   /** `url`: `redis://[user:password@]host:port/database`, `rediss:` with TLS; of a cluster, that of any node. */
   constructor(url: string, listener: RedisListener) {
@@ -68,7 +69,10 @@ export class RedisConnection {
     }
   }
 
+  /** Ends it. Further commands reject. */
   destroy(): void {
+    if (this.#isDestroyed) return
+    this.#isDestroyed = true
     this.#first.destroy()
     this.#client?.destroy()
   }
