@@ -18,6 +18,7 @@ const FOLDERS = [
   'config',
   'prices',
   'store',
+  'kept',
   'otlp',
   'tracing',
   'accounts',

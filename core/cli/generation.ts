@@ -3,6 +3,7 @@ import { loadGeneration, startOf } from '../gateway/load.ts'
 import type { ControlPlane } from '../gateway/planes.ts'
 import { openServices, type Services } from '../gateway/services.ts'
 import type { Generation } from '../http/generation.ts'
+import { NO_VALUES } from '../kept/value-store.ts'
 import { createLog, type Log } from '../observe/log.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { InstancePool } from '../plugins/instances.ts'
@@ -17,6 +18,7 @@ const NO_CALLS: ControlPlane = {
   keys: { find: async () => undefined, findAccount: async () => undefined, used: () => undefined, watch: () => () => undefined },
   renewLeases: async () => [],
   recorder: { record: () => undefined },
+  values: NO_VALUES,
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { FileTexts } from '../config/file/files-read.ts'
+import type { Entry, Kept, Place, ValueStore } from '../kept/value-store.ts'
 import type { AccountHolder, KeyHolder } from '../keys/principal.ts'
 import type { KeySource } from '../keys/source.ts'
 import type { MetricsState } from '../observe/metrics.ts'
@@ -9,14 +10,16 @@ import type { CallRecord, CallSink } from '../usage/call-record.ts'
 import type { Channel } from './channel.ts'
 
 /**
- * What serving calls needs of the control plane: the keys of the database, leases of the limits that all processes share, and where calls
- * are written down. In one process these are the objects themselves; a proxy reaches them by messages (`RemoteControl`).
+ * What serving calls needs of the control plane: the keys of the database, leases of the limits that all processes share, values that are kept for
+ * a while, and where calls are written down. In one process these are the objects themselves; a proxy reaches them by messages (`RemoteControl`).
  */
 export interface ControlPlane {
   readonly keys: KeySource
   /** Asks the authority of limits, in the name of this process. */
   renewLeases(requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]>
   readonly recorder: CallSink
+  /** What is kept for a while: in the database or Redis. */
+  readonly values: ValueStore
 }
 
 /** The messages that a proxy sends to control. */
@@ -27,6 +30,10 @@ export interface ControlMessages {
   findAccount(id: string): Promise<AccountHolder | null>
   /** Asks the authority of limits. `holder`: the name of the proxy, which no other process ever has. */
   renewLeases(holder: string, requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]>
+  /** `ValueStore`'s methods. */
+  getValues(place: Place, keys: readonly string[]): Promise<readonly Entry[]>
+  putValues(place: Place, entries: readonly Entry[]): Promise<Kept>
+  deleteValues(place: Place, keys: readonly string[]): Promise<void>
   /** Writes down calls that have ended, and the ids of keys that were used. */
   report(calls: readonly CallRecord[], keyIds: readonly string[]): void
   /** Resolves when the calls that were reported so far have rows, or are lost. */

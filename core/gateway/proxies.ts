@@ -44,12 +44,15 @@ export class Proxies {
 
   /** Serves a proxy that has connected. */
   accept(socket: Socket): void {
-    const { authority, keys, recorder } = this.#options.control
+    const { authority, keys, recorder, values } = this.#options.control
     const places = new PlacesInUse(authority)
     const messages: ControlMessages = {
       findKey: async (digest) => (await this.#keys.find(digest)) ?? null,
       findAccount: async (id) => (await this.#keys.findAccount(id)) ?? null,
       renewLeases: (holder, requests) => places.renew(holder, requests),
+      getValues: (place, wanted) => values.get(place, wanted),
+      putValues: (place, entries) => values.put(place, entries),
+      deleteValues: (place, unwanted) => values.delete(place, unwanted),
       report(calls, keyIds) {
         for (const call of calls) recorder.record(call)
         for (const id of keyIds) keys.used(id)

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { withTimeout } from '../async/timeout.ts'
+import { sizeOf, type ValueStore } from '../kept/value-store.ts'
 import type { KeySource, KeyWatcher } from '../keys/source.ts'
 import type { MetricsState } from '../observe/metrics.ts'
 import type { Lease, LeaseRequest } from '../quota/counter.ts'
@@ -20,8 +21,12 @@ const MAX_BATCH = 500
 const MAX_WAITING = 10_000
 /** The pause between attempts to reach control, in milliseconds. */
 const RECONNECT_MS = 50
-/** How long a look-up waits, in milliseconds: longer than it takes to replace a control process that has ended. */
-const LOOK_UP_MS = 5_000
+/** How long a question waits, in milliseconds: longer than it takes to replace a control process that has ended. */
+const ANSWER_MS = 5_000
+/** How long values wait to be kept, in milliseconds: a control process may be replaced twice meanwhile. */
+const KEEP_MS = 30_000
+/** Bytes of values in memory that control has not kept yet. */
+const MAX_VALUES = 16 << 20
 /** Without control, or one that has its database, for so long, cached keys may no longer be used: revocations could not be seen. */
 const KEYS_LOST_MS = 5 * 60_000
 
@@ -43,6 +48,7 @@ export interface RemoteControlOptions {
 export class RemoteControl implements ControlPlane {
   readonly keys: KeySource
   readonly recorder: CallSink
+  readonly values: ValueStore
   readonly #options: RemoteControlOptions
   readonly #watchers = new Set<KeyWatcher>()
   /** The name of this process for the authority of limits. */
@@ -54,6 +60,7 @@ export class RemoteControl implements ControlPlane {
   #connected = Promise.withResolvers<ControlChannel>()
   #isClosing = false
   #waiting: CallRecord[] = []
+  #valueBytes = 0
   #usedKeys = new Set<string>()
   #timer: NodeJS.Timeout | undefined
   #reporting: Promise<void> | undefined
@@ -71,6 +78,23 @@ export class RemoteControl implements ControlPlane {
       },
     }
     this.recorder = { record: (record) => this.#record(record) }
+    this.values = {
+      get: (place, keys) => this.#ask((channel) => channel.call('getValues', place, keys)),
+      put: async (place, entries) => {
+        const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
+        if (this.#valueBytes + bytes > MAX_VALUES) return 'full'
+        this.#valueBytes += bytes
+        try {
+          return await withTimeout(
+            KEEP_MS,
+            this.#askAnyControl((channel) => channel.call('putValues', place, entries)),
+          )
+        } finally {
+          this.#valueBytes -= bytes
+        }
+      },
+      delete: (place, keys) => this.#ask((channel) => channel.call('deleteValues', place, keys)),
+    }
     this.#connecting = this.#stayConnected()
   }
 
@@ -138,19 +162,24 @@ export class RemoteControl implements ControlPlane {
     }, KEYS_LOST_MS).unref()
   }
 
-  #lookUp<Found>(ask: (channel: ControlChannel) => Promise<Found | null>): Promise<Found | undefined> {
-    return withTimeout(LOOK_UP_MS, this.#askAnyControl(ask))
+  /** Asks for what is in the database: an answer shows that control has it. */
+  async #lookUp<Found>(ask: (channel: ControlChannel) => Promise<Found | null>): Promise<Found | undefined> {
+    const found = (await this.#ask(ask)) ?? undefined
+    clearTimeout(this.#lostTimer)
+    this.#lostTimer = undefined
+    return found
+  }
+
+  #ask<Answer>(ask: (channel: ControlChannel) => Promise<Answer>): Promise<Answer> {
+    return withTimeout(ANSWER_MS, this.#askAnyControl(ask))
   }
 
   /** While control is replaced, waits for its successor. */
-  async #askAnyControl<Found>(ask: (channel: ControlChannel) => Promise<Found | null>): Promise<Found | undefined> {
+  async #askAnyControl<Answer>(ask: (channel: ControlChannel) => Promise<Answer>): Promise<Answer> {
     for (;;) {
       const channel = await this.#connected.promise
       try {
-        const found = (await ask(channel)) ?? undefined
-        clearTimeout(this.#lostTimer)
-        this.#lostTimer = undefined
-        return found
+        return await ask(channel)
       } catch (error) {
         if (!channel.closed.aborted) throw error
       }

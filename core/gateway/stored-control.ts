@@ -4,7 +4,11 @@ import { audit, type Changes, GATEWAY } from '../accounts/audit.ts'
 import { ledgerOf } from '../budgets/ledger.ts'
 import { BudgetWatch } from '../budgets/watch.ts'
 import type { BudgetsConfig, Config } from '../config/config.ts'
+import { DatabaseValues } from '../kept/database-values.ts'
+import { StoredValues } from '../kept/stored-values.ts'
+import type { ValueStorage } from '../kept/value-store.ts'
 import { StoredKeys } from '../keys/source.ts'
+import { measureValues } from '../observe/gateway-metrics.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { Instance } from '../otlp/instance.ts'
@@ -28,7 +32,7 @@ export interface StoredControlOptions {
   readonly metrics: Metrics
   /** How long calls are stored. */
   readonly retention?: Retention
-  /** The URL of a Redis or Valkey server, which keeps the counters of limits; else the database does. */
+  /** The URL of a Redis or Valkey server, which keeps the counters of limits and values; else the database does. */
   readonly redis?: string
   /** The folder of the journals of this gateway's processes; absent: they have none. */
   readonly journals?: string
@@ -46,6 +50,7 @@ export interface StoredControl extends ControlPlane {
   readonly recorder: CallRecorder
   readonly retention: Retention
   readonly authority: QuotaAuthority
+  readonly values: StoredValues
   /** Notes the accounts of routes.yaml in the database. Logs a failure: the next reload tries again. */
   declareAccounts(config: Pick<Config, 'accounts'>): Promise<void>
   /** Adds a reload to the audit trail. Logs a failure. */
@@ -70,10 +75,19 @@ export async function openStoredControl({
   tracing,
 }: StoredControlOptions): Promise<StoredControl> {
   const keys = new StoredKeys(store)
-  const storage = redis === undefined ? new DatabaseStorage(store) : await openRedis(redis, log)
+  const shared =
+    redis === undefined
+      ? { counters: new DatabaseStorage(store), values: new DatabaseValues(store) }
+      : await openRedis(redis, log)
   const onFault = (counter: string, err: unknown) =>
     log.warn({ err, reason: reasonOf(err), counter }, 'a counter of limits cannot be changed: it is kept by each process alone')
-  const authority = new BudgetWatch({ store, log, metrics, authority: new StoredAuthority(storage, ledgerOf(store), onFault) })
+  const authority = new BudgetWatch({
+    store,
+    log,
+    metrics,
+    authority: new StoredAuthority(shared.counters, ledgerOf(store), onFault),
+  })
+  const values = new StoredValues(shared.values, { onSwept: measureValues(metrics) })
   const holder = newId('prc')
   const spans = tracing && (await openSpans({ settings: tracing, log, metrics }, instance, version))
   const usage = openUsage({
@@ -88,6 +102,7 @@ export async function openStoredControl({
   return {
     keys,
     authority,
+    values,
     recorder: usage.recorder,
     retention,
     declareAccounts: ({ accounts }) =>
@@ -100,6 +115,7 @@ export async function openStoredControl({
     renewLeases: (requests) => authority.renew(holder, requests),
     async close() {
       await keys.close()
+      await values.close()
       await authority.close()
       await usage.close()
       await spans?.close()
@@ -124,11 +140,19 @@ async function auditReload({ db }: Store, { trigger, ok, file, sha256, diagnosti
   await audit(db, GATEWAY, { action: ok ? 'config.reload' : 'config.refuse', object, changes })
 }
 
+/** What gateways share. */
+interface Shared {
+  readonly counters: CounterStorage
+  readonly values: ValueStorage
+}
+
 /** Imported here: most gateways need no client of Redis. */
-async function openRedis(url: string, log: Log): Promise<CounterStorage> {
+async function openRedis(url: string, log: Log): Promise<Shared> {
+  const { RedisConnection } = await import('../store/redis-connection.ts')
   const { RedisStorage } = await import('../quota/redis-storage.ts')
+  const { RedisValues } = await import('../kept/redis-values.ts')
   let isAway = false
-  return new RedisStorage(url, {
+  const connection = new RedisConnection(url, {
     onError(err) {
       isAway = true
       log.warn({ err, reason: reasonOf(err) }, 'Redis cannot be reached')
@@ -138,6 +162,7 @@ async function openRedis(url: string, log: Log): Promise<CounterStorage> {
       isAway = false
     },
   })
+  return { counters: new RedisStorage(connection), values: new RedisValues(connection) }
 }
 
 /** The message of an error of Redis: of commands of the gateway's own, which have no secrets. */

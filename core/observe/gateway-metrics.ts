@@ -148,3 +148,19 @@ export class AuthorityMetrics {
     else this.#log.warn({ err: error }, 'limits are kept by each process alone: their authority cannot be reached')
   }
 }
+
+/** Shows what is kept for a while. Returns what learns the sizes, by the names of spaces. */
+export function measureValues(
+  metrics: Metrics,
+): (sizes: ReadonlyMap<string, { readonly entries: number; readonly bytes: number }>) => void {
+  const entries = metrics.declare(METRICS.keptValues)
+  const bytes = metrics.declare(METRICS.keptBytes)
+  return (sizes) => {
+    entries.clear()
+    bytes.clear()
+    for (const [space, size] of sizes) {
+      entries.set(size.entries, space)
+      bytes.set(size.bytes, space)
+    }
+  }
+}

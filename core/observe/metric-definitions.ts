@@ -89,6 +89,26 @@ export const METRICS = {
     help: 'Questions of a process to the authority of limits: answered, or unavailable.',
     labels: ['result'],
   },
+  keptValues: {
+    name: 'umg_kept_values',
+    type: 'gauge',
+    help: 'Values that are kept for a while, of all gateways that share the database or Redis server, counted once a minute.',
+    labels: ['space'],
+    across: 'max',
+  },
+  keptBytes: {
+    name: 'umg_kept_values_bytes',
+    type: 'gauge',
+    help: 'What these values take, in bytes.',
+    labels: ['space'],
+    across: 'max',
+  },
+  keptValueUses: {
+    name: 'umg_kept_value_uses_total',
+    type: 'counter',
+    help: 'Values that calls kept or asked for, by what came of it.',
+    labels: ['space', 'result'],
+  },
   inFlight: {
     name: 'umg_requests_in_flight',
     type: 'gauge',

@@ -9,6 +9,7 @@ import {
 } from './migrations/accounts-and-keys.ts'
 import { chainEntries, refuseReplacements } from './migrations/audit-trail.ts'
 import { addAliases, addCosts, addLinks, addTraces, createCallsAndUsage, indexEndsOfFailedCalls } from './migrations/calls.ts'
+import { createKeptValues } from './migrations/kept-values.ts'
 import { createBudgets, createCounters } from './migrations/limits.ts'
 import { addConfirmations, createPeople } from './migrations/people.ts'
 import type { Schema } from './schema.ts'
@@ -36,6 +37,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0015-ends-of-failed-calls': { up: indexEndsOfFailedCalls },
   '0016-disabled-keys': { up: suspendKeys },
   '0017-life-of-keys': { up: limitLifeOfKeys },
+  '0018-kept-values': { up: createKeptValues },
 }
 
 const NEWER =

@@ -17,6 +17,7 @@ export interface Schema {
   readonly quota_counters: QuotaCountersTable
   readonly budget_alerts: BudgetAlertsTable
   readonly webhook_messages: WebhookMessagesTable
+  readonly kept_values: KeptValuesTable
   /** SQLite only. */
   readonly key_changes: KeyChangesTable
 }
@@ -277,4 +278,16 @@ export interface WebhookMessagesTable {
   readonly tries: number
   /** When it is sent, or sent again. A gateway that is about to send it moves this time on. */
   readonly due_at: number
+}
+
+/** Values that the gateway keeps for a while: sealed texts, and no content of calls that the database could read. */
+export interface KeptValuesTable {
+  /** What they are, such as `call-states`. */
+  readonly space: string
+  readonly account: string
+  readonly key: string
+  readonly value: string
+  /** Bytes of the row. */
+  readonly size: number
+  readonly expires_at: number
 }

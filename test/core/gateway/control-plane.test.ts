@@ -7,6 +7,7 @@ import { expect } from 'chai'
 import type { ControlPlane } from '../../../core/gateway/planes.ts'
 import { Proxies } from '../../../core/gateway/proxies.ts'
 import { RemoteControl } from '../../../core/gateway/remote-control.ts'
+import { StoredValues } from '../../../core/kept/stored-values.ts'
 import type { KeyHolder } from '../../../core/keys/principal.ts'
 import type { KeyWatcher } from '../../../core/keys/source.ts'
 import { createLog } from '../../../core/observe/log.ts'
@@ -14,6 +15,7 @@ import { TotalMetrics } from '../../../core/observe/total-metrics.ts'
 import { MemoryStorage, StoredAuthority } from '../../../core/quota/authority.ts'
 import type { LeaseRequest } from '../../../core/quota/counter.ts'
 import type { CallRecord } from '../../../core/usage/call-record.ts'
+import { ValuesInMemory } from '../kept/values-in-memory.ts'
 
 const HOLDER: KeyHolder = {
   key: { keyId: 'key_1', name: 'ci', kind: 'live', account: 'acme', models: [['*']], tags: { team: 'search' }, budgets: [] },
@@ -30,6 +32,7 @@ class MemoryControl implements ControlPlane {
     record: (record: CallRecord) => void this.recorded.push(record),
     written: async () => undefined,
   }
+  readonly values = new StoredValues(new ValuesInMemory())
   readonly #watchers = new Set<KeyWatcher>()
   /** Whether its database fails. */
   fails = false
@@ -175,6 +178,22 @@ for (const [name, open] of [
       expect(other).to.include({ granted: false, held: 0, remaining: 2 })
       const [next] = await near.renewLeases([{ ...request, windowEnd: first!.windowEnd, spent: 1, keep: 2, need: 2 }])
       expect(next).to.include({ granted: true, spent: 1, held: 4, remaining: 0 })
+    })
+
+    it('keeps values for all processes', async () => {
+      const place = { space: 'call-states', account: 'acme' } as const
+      expect(
+        await near.values.put(place, [
+          ['a', '1'],
+          ['b', '\n€'],
+        ]),
+      ).to.equal('kept')
+      expect(await near.values.get(place, ['a', 'b', 'c'])).to.have.deep.members([
+        ['a', '1'],
+        ['b', '\n€'],
+      ])
+      await near.values.delete(place, ['a'])
+      expect(await far.values.get(place, ['a', 'b'])).to.deep.equal([['b', '\n€']])
     })
 
     it('writes down every call and the keys that were used', async () => {

@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { Follower } from '../../../core/gateway/follower.ts'
 import type { ControlPlane } from '../../../core/gateway/planes.ts'
 import { openServices, type Services } from '../../../core/gateway/services.ts'
+import { NO_VALUES } from '../../../core/kept/value-store.ts'
 import { createLog } from '../../../core/observe/log.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
 
@@ -28,6 +29,7 @@ const NO_CONTROL: ControlPlane = {
   keys: { find: async () => undefined, findAccount: async () => undefined, used: () => undefined, watch: () => () => undefined },
   renewLeases: async () => [],
   recorder: { record: () => undefined },
+  values: NO_VALUES,
 }
 
 describe('a proxy that follows the control process', () => {
