@@ -9,10 +9,12 @@ import { LinkGuard } from '../http/chain.ts'
 import type { Exchange, ExchangeServices } from '../http/exchange.ts'
 import { noteOpenCalls } from '../http/open-calls.ts'
 import { Settlement } from '../http/settle.ts'
+import { KeptCallStates } from '../kept/call-states.ts'
 import { KeyDirectory } from '../keys/directory.ts'
 import { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
 import { AuthorityMetrics, GatewayMetrics, LimitMetrics, measureCooldowns, TargetMetrics } from '../observe/gateway-metrics.ts'
 import type { Log } from '../observe/log.ts'
+import { METRICS } from '../observe/metric-definitions.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { ShedCounter } from '../observe/shed-counter.ts'
 import { Leases } from '../quota/leases.ts'
@@ -70,6 +72,7 @@ export interface ServiceOptions {
 /** The services that all generations of a process share. They outlive reloads. */
 export interface Services extends LiveServices, AppServices, ExchangeServices {
   readonly budgets: Budgets
+  readonly callStates: KeptCallStates
   readonly log: Log
   readonly metrics: Metrics
   readonly workers: Workers
@@ -129,6 +132,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     times,
     states,
     limits,
+    callStates: new KeptCallStates({ values: control.values, threads: workers, uses: metrics.declare(METRICS.keptValueUses) }),
     budgets: new Budgets(leases, { countTokens: (call) => workers.countTokens(call), log }),
     connector,
     getJson: getJsonBy(connect),

@@ -6,7 +6,7 @@ import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
 import { BYTES_WIRE, type ClientWire } from '../protocol/client-protocol.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
 import { hostedTools } from '../protocol/hosted-tools.ts'
-import { Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
+import { type CallStateStore, Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
 import { findModel, listModels } from '../routing/listing.ts'
 import type { Operation } from '../routing/operation.ts'
 import { candidatesOf } from '../routing/route.ts'
@@ -24,12 +24,15 @@ export interface CallServices {
   readonly workers: CallWorkers & ReplyThreads & { countTokens(call: Call): Promise<number> }
   readonly plugins: PluginTimer
   readonly budgets: Budgets
+  readonly callStates: CallStateStore
 }
 
 /** The endpoint that sends calls of one format to the upstreams of their model. */
 export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): Endpoint {
   const { name, check, form, reply: format, protocol, wire } = endpoint
   const { calls, upstreams: client, plugins: timer, budgets, workers } = services
+  // Clients of other protocols keep states as signatures.
+  const states = name === 'chat.completions' ? services.callStates : undefined
   const isCount = name === 'messages.count_tokens'
   const standIn = isCount ? tokenCounter(workers) : undefined
   const askedTools = (call: Call) =>
@@ -79,6 +82,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       client,
       threads: workers,
       timer,
+      states,
       receivedAt: exchange.times.startedAt,
       selection: {
         key: principal.keyId,

@@ -178,8 +178,11 @@ export class AttemptPlanner {
     return before.filter((each) => left.includes(each)).map(({ target }) => ({ target, why: 'cooling_down' }))
   }
 
-  /** The last attempt failed. `stale`: on a pooled connection that the upstream had closed. */
-  failed(error: GatewayError, stale: boolean): void {
+  /**
+   * The last attempt failed. `stale`: on a pooled connection that the upstream had closed. `isRepeated`: it is made again, since the gateway itself may
+   * have caused the error.
+   */
+  failed(error: GatewayError, stale: boolean, isRepeated = false): void {
     const last = this.#last!
     if (error.row === 'unsupported_parameter') {
       this.#uncount(last)
@@ -195,6 +198,7 @@ export class AttemptPlanner {
     this.#retryAfter = Math.min(this.#retryAfter, Number(error.headers['retry-after'] ?? Number.POSITIVE_INFINITY))
     if (this.#over) return
     if (stale && !last.fresh) this.#repeat = { ...last, fresh: true, pauseMs: 0 }
+    else if (isRepeated) this.#repeat = { ...last, isRepeat: true, fresh: false, pauseMs: 0 }
     else if (isRenewable(last, error)) this.#repeat = { ...last, credentialRefused: true, isRepeat: true, pauseMs: 0 }
     else {
       this.#repeat = this.#inAnotherWay(last, error)

@@ -5,9 +5,10 @@ import type { PluginTimer } from '../plugins/faults.ts'
 import { keptCall } from '../protocol/call-forms.ts'
 import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
+import type { Keeper } from '../protocol/kept-ids.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
-import { type AttemptRecord, type Call, type RouteTrace, type Served, UpstreamError } from '../sdk/api.ts'
-import { UpstreamAttempt } from '../upstream/attempt.ts'
+import { type AttemptRecord, type Call, type CallStates, type RouteTrace, type Served, UpstreamError } from '../sdk/api.ts'
+import { type AttemptStates, UpstreamAttempt } from '../upstream/attempt.ts'
 import type { AttemptEnd, AttemptListener } from '../upstream/attempt-listener.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import { timeoutError } from '../upstream/failures.ts'
@@ -16,6 +17,7 @@ import type { StreamSink } from '../upstream/readers/stream-sink.ts'
 import type { ReplyThreads } from '../upstream/readers/whole.ts'
 import { AttemptPlanner, isRenewable, type PlannedAttempt, type SelectionContext } from './attempt-planner.ts'
 import { ANYONE } from './cooldown.ts'
+import type { Credential } from './credentials.ts'
 import { NO_PROBES } from './health.ts'
 import { type LimitAnswer, type LimitReached, LimitShare } from './limit-share.ts'
 import type { Operation } from './operation.ts'
@@ -35,8 +37,17 @@ export interface DispatchRequest {
   /** Reads large replies. */
   readonly threads: ReplyThreads
   readonly timer: PluginTimer
+  /** Keeps the states of tool calls. Absent: of this endpoint there are none, or its clients keep them. */
+  readonly states?: CallStateStore | undefined
   /** When the client's request arrived, in monotonic milliseconds. */
   readonly receivedAt: number
+}
+
+/** Keeps what upstreams want back with the results of tool calls. */
+export interface CallStateStore {
+  /** Never rejects because they are lost. */
+  recall(call: Call, keeper: Keeper): Promise<CallStates>
+  keep(call: Call, keeper: Keeper, states: CallStates): void
 }
 
 /** Receives the reply of a call and the progress of its attempts. */
@@ -75,6 +86,8 @@ export class Dispatch implements AttemptListener, Expiring {
   #planned: PlannedAttempt | undefined
   /** The planned attempt, once it has started. */
   #attempt: UpstreamAttempt | undefined
+  /** Whether attempts get the states that were kept for the call. */
+  #recalls = true
   /** Of the limits of the planned attempt's namespace. */
   #share: LimitShare | undefined
   #probes = NO_PROBES
@@ -172,7 +185,12 @@ export class Dispatch implements AttemptListener, Expiring {
     } else if (error === undefined) {
       this.#finish()
       this.#serve(end.body)
-    } else this.#failed(error, attempt.stale)
+    } else {
+      // A vendor may no longer take what it has made: the call is made again without it.
+      const isRepeated = attempt.hasKeptStates && error.row === 'upstream_rejected'
+      this.#recalls &&= !isRepeated
+      this.#failed(error, attempt.stale, isRepeated)
+    }
   }
 
   /** Begins the next attempt, or fails the call. */
@@ -284,6 +302,7 @@ export class Dispatch implements AttemptListener, Expiring {
           ? (format.keptBy?.(keptCall(this.#request.call, keeperOf(target, this.#account, credential)), call) ?? format)
           : chatReply,
       replies: forms,
+      states: operation.takesCallStates ? this.#statesAt(target, credential) : undefined,
       limits: timeouts,
       stream,
       transforms,
@@ -295,6 +314,16 @@ export class Dispatch implements AttemptListener, Expiring {
       listener: this,
     })
     this.#attempt.start(target.client ?? client)
+  }
+
+  #statesAt(target: Target, credential: Credential | undefined): AttemptStates | undefined {
+    const { states, call } = this.#request
+    if (states === undefined) return undefined
+    const keeper = keeperOf(target, this.#account, credential)
+    return {
+      recall: this.#recalls ? () => states.recall(call, keeper) : undefined,
+      keep: (found) => states.keep(call, keeper, found),
+    }
   }
 
   /** Settles the share of an attempt that reached its upstream. What is not settled is kept for the same attempt, or cancelled. */
@@ -321,8 +350,8 @@ export class Dispatch implements AttemptListener, Expiring {
     this.#served.resolve(body)
   }
 
-  #failed(error: GatewayError, stale: boolean): void {
-    this.#planner.failed(error, stale)
+  #failed(error: GatewayError, stale: boolean, isRepeated = false): void {
+    this.#planner.failed(error, stale, isRepeated)
     this.#plan()
   }
 

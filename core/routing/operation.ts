@@ -15,7 +15,7 @@ import type {
 import { asksForNothing } from '../sdk/parameters.ts'
 
 /** How a provider serves the calls of one endpoint. */
-export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error' | 'stateOwner'>
+export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error' | 'stateOwner' | 'takesCallStates'>
 
 /** How a provider serves a chat completion. `model`: its upstream name. */
 export const chatOperation = (provider: Provider, call: Call, model: string): Operation =>

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa'
 import type { Static, TSchema } from 'typebox'
 import type { Call, CallState, EndpointName, Principal } from './call.ts'
+import type { CallStates } from './history.ts'
 import type { Host } from './host.ts'
 import type { ParameterSupport } from './parameters.ts'
 import type { UpstreamRefusal } from './refusals.ts'
@@ -56,6 +57,8 @@ export interface Attempt {
   readonly signal: AbortSignal
   /** True if the upstream refused the credential of the attempt before: refresh it. */
   readonly credentialRefused: boolean
+  /** What the gateway has kept for a client that does not keep it, if the provider `takesCallStates`. Absent: nothing. */
+  readonly callStates?: CallStates | undefined
 }
 
 /** The request that core sends, always a POST. Core adds nothing but framing, so a signature over it stays valid. */
@@ -179,6 +182,11 @@ export interface Provider {
    * as a `KeptTurn`. Absent: they keep no more than the `extra_content` of tool calls, in which a translator writes a name of its own.
    */
   readonly stateOwner?: string
+  /**
+   * True if its translator writes into the `extra_content` of tool calls what the upstream wants back with their results. Most clients of chat
+   * completions drop that member: the gateway keeps it, and `request` finds it in `attempt.callStates`, for `withCallStates`.
+   */
+  readonly takesCallStates?: boolean
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /** Absent: the upstream speaks OpenAI's protocol, and its events reach the client unchanged. */
@@ -192,7 +200,7 @@ export interface Provider {
     call: Call,
     model: string,
     refused?: UpstreamRefusal,
-  ): Pick<Provider, 'parameters' | 'request' | 'translator' | 'error'> | undefined
+  ): Pick<Provider, 'parameters' | 'request' | 'translator' | 'error' | 'takesCallStates'> | undefined
   /** The other endpoints that its upstream serves. Absent: chat completions only. */
   readonly endpoints?: Readonly<Partial<Record<Exclude<EndpointName, 'chat.completions' | 'models'>, EndpointOperation>>>
   /** Reads a reply with a status of 300 or more. Absent: it is read as OpenAI's error body. */

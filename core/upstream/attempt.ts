@@ -9,6 +9,7 @@ import type { ChargedTokens } from '../protocol/usage-report.ts'
 import {
   answerEstimate,
   type Call,
+  type CallStates,
   type ChatCompletion,
   type LocalReply,
   openaiTranslator,
@@ -26,7 +27,7 @@ import { type ByteSink, type Decoding, decoding } from './decode.ts'
 import { type Phase, type PhaseLimits, privateValues, refusalError, timeoutError, transportError } from './failures.ts'
 import { sendLocal } from './local-reply.ts'
 import { ByteReader } from './readers/bytes.ts'
-import type { BodyReader, LinkTransform } from './readers/reader.ts'
+import type { BodyReader, LinkTransform, StateKeeper } from './readers/reader.ts'
 import { RefusalReader } from './readers/refusal.ts'
 import type { PausableSource, StreamSink } from './readers/stream-sink.ts'
 import { ChunkWriter, TranslatedReader } from './readers/translated.ts'
@@ -39,6 +40,8 @@ export interface AttemptOptions {
   readonly served: Served
   /** The provider's functions for the call's endpoint, and for reading a refusal. */
   readonly operation: Pick<Provider, 'request' | 'translator' | 'error' | 'stateOwner'>
+  /** Keeps what the upstream wants back with the results of tool calls. Absent: the client keeps it, or there is nothing. */
+  readonly states?: AttemptStates | undefined
   readonly number: number
   /** The upstream refused the credential of the previous attempt. */
   readonly credentialRefused: boolean
@@ -61,6 +64,12 @@ export interface AttemptOptions {
   readonly threads: ReplyThreads
   readonly timer: PluginTimer
   readonly listener: AttemptListener
+}
+
+/** The states of tool calls that the gateway keeps for the client of an attempt. */
+export interface AttemptStates extends StateKeeper {
+  /** Those of the tool calls in its request. Never rejects because they are lost. Undefined: the upstream has refused them. */
+  readonly recall: (() => Promise<CallStates>) | undefined
 }
 
 /** Milliseconds an upstream may keep its connection open after the end marker. */
@@ -88,7 +97,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   deadline = Number.POSITIVE_INFINITY
   readonly #options: AttemptOptions
   /** The provider's view of this attempt. */
-  readonly #view: ProviderAttempt
+  readonly #view: AttemptView
   #abort: AbortController | undefined
   #commit: 'none' | 'due' | 'done' = 'none'
   #state: 'connecting' | 'sent' | 'heard' | 'over' = 'connecting'
@@ -109,7 +118,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   /** Gets the request from the provider, and sends it. */
   start(client: UpstreamClient): void {
-    const { operation, call, served, timer } = this.#options
+    const { operation, call, served, timer, states } = this.#options
     // A large body is translated in a worker thread: its upstream must not be blamed for that time.
     if (!call.large) this.#enter('connect')
     deadlines.add(this)
@@ -120,13 +129,22 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     }
     const threw = (thrown: unknown): void => this.fail(pluginError(served.provider, 'request', thrown))
     try {
-      const request = operation.request(call, this.#view)
+      const request =
+        states?.recall !== undefined && call.mayHave(TOOL_CALLS)
+          ? this.#requestWith(states.recall)
+          : operation.request(call, this.#view)
       if (request instanceof Promise) request.then(made).catch(threw)
       // Most are made synchronously, without a promise.
       else made(request)
     } catch (thrown) {
       threw(thrown)
     }
+  }
+
+  async #requestWith(recall: () => Promise<CallStates>): Promise<UpstreamRequest | LocalReply> {
+    const { operation, call } = this.#options
+    this.#view.callStates = await recall()
+    return operation.request(call, this.#view)
   }
 
   /** Aborted when the attempt ends. Created on first use: most providers do no I/O of their own. */
@@ -139,6 +157,11 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   /** Whether any of the request was sent. */
   get wasSent(): boolean {
     return this.#sentAt !== undefined
+  }
+
+  /** Whether its request has states that the gateway has kept. */
+  get hasKeptStates(): boolean {
+    return (this.#view.callStates?.size ?? 0) > 0
   }
 
   /** What it is charged if it is cut off now; undefined if that is nothing, or if it has ended. */
@@ -239,7 +262,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
-    const { operation, call, format, replies, served, stream, transforms, hold, threads } = this.#options
+    const { operation, call, format, replies, served, stream, transforms, hold, threads, states } = this.#options
     if (status !== 200) return new RefusalReader({ status, headers }, operation, served.provider)
     const own = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
     const translator = own ?? (replies && openaiTranslator())
@@ -255,14 +278,14 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     if (stream === undefined || isNone) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
       const encode = replies && ((completion: ChatCompletion) => replies.reply(completion, owner))
-      return new WholeReader({ format, call, headers, translator, transforms, closeDelimited, threads, encode })
+      return new WholeReader({ format, call, headers, translator, transforms, closeDelimited, threads, encode, states })
     }
     stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) return new VerbatimReader({ format, call, stream, transforms, hold })
     const { includeUsage, choices, size } = call
     const chunkOptions = { model: call.model.id, includeUsage, choices, size }
     const writer = replies?.writer(owner) ?? new ChunkWriter()
-    return new TranslatedReader({ translator, call: chunkOptions, stream, transforms, hold, writer })
+    return new TranslatedReader({ translator, call: chunkOptions, stream, transforms, hold, writer, states })
   }
 
   #read(bytes: Buffer): void {
@@ -363,11 +386,15 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   }
 }
 
+/** A request without such a member has no tool calls. */
+const TOOL_CALLS = ['tool_calls']
+
 /** The provider's view of an attempt. */
 class AttemptView implements ProviderAttempt {
   readonly number: number
   readonly model: string
   readonly credentialRefused: boolean
+  callStates: CallStates | undefined
   readonly #attempt: UpstreamAttempt
 
   constructor(attempt: UpstreamAttempt, { number, served, credentialRefused }: AttemptOptions) {

@@ -1,6 +1,6 @@
 import { pluginError, violationBy } from '../../plugins/faults.ts'
 import type { UsageReport } from '../../protocol/usage-report.ts'
-import type { ChatChunk, ChatCompletion, ReplyTransform } from '../../sdk/api.ts'
+import type { CallStates, ChatChunk, ChatCompletion, ReplyTransform, ToolCallDelta } from '../../sdk/api.ts'
 
 /** Reads the body of one reply. For a bad reply, throws a GatewayError, or an UpstreamError with the reply's own refusal. */
 export interface BodyReader {
@@ -17,6 +17,34 @@ export interface BodyReader {
 export interface LinkTransform {
   readonly link: string
   readonly transform: ReplyTransform
+}
+
+/** Keeps the `extra_content` of tool calls, for clients that do not. */
+export interface StateKeeper {
+  keep(states: CallStates): void
+}
+
+/** Collects the `extra_content` of the tool calls in a reply. */
+export class CallStateReader {
+  readonly #calls = new Map<string, { id?: string; state?: Readonly<Record<string, unknown>> }>()
+
+  /** Reads the tool calls of a choice, or parts of them with their indexes. */
+  read(choice: number, calls: readonly Partial<ToolCallDelta>[]): void {
+    for (const [place, { index = place, id, extra_content: state }] of calls.entries()) {
+      const name = `${choice} ${index}`
+      const known = this.#calls.get(name) ?? {}
+      this.#calls.set(name, known)
+      if (id) known.id ??= id
+      if (state != null) known.state = { ...known.state, ...state }
+    }
+  }
+
+  /** Lets them be kept, if there are any. */
+  keep(keeper: StateKeeper): void {
+    const states = new Map<string, Readonly<Record<string, unknown>>>()
+    for (const { id, state } of this.#calls.values()) if (id !== undefined && state !== undefined) states.set(id, state)
+    if (states.size > 0) keeper.keep(states)
+  }
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   UpstreamError,
   type UpstreamEvent,
 } from '../../sdk/api.ts'
-import { type BodyReader, type LinkTransform, transformChunk } from './reader.ts'
+import { type BodyReader, CallStateReader, type LinkTransform, type StateKeeper, transformChunk } from './reader.ts'
 import type { EventSink } from './stream-sink.ts'
 
 /** How to read a translated stream. */
@@ -29,6 +29,8 @@ export interface TranslatedPlan {
   readonly transforms: readonly LinkTransform[]
   readonly hold: boolean
   readonly writer: ReplyWriter
+  /** Absent: the client keeps the states of tool calls, or there are none. */
+  readonly states?: StateKeeper | undefined
 }
 
 /** Reads a stream in an upstream's own protocol: decoder → translator → normaliser → transforms → stream. */
@@ -36,6 +38,7 @@ export class TranslatedReader implements BodyReader {
   readonly #plan: TranslatedPlan
   readonly #decoder: UpstreamDecoder
   readonly #normaliser: StreamNormaliser
+  #states: CallStateReader | undefined
 
   constructor(plan: TranslatedPlan) {
     this.#plan = plan
@@ -58,12 +61,14 @@ export class TranslatedReader implements BodyReader {
   }
 
   #finish(): void {
-    const { translator, stream, writer } = this.#plan
+    const { translator, stream, writer, states } = this.#plan
     // If the translator rejects the end, the stream was cut.
     this.#guarded('upstream_disconnected', () => {
       for (const part of translator.end?.() ?? []) this.#send(this.#normaliser.push(part))
       const last = this.#normaliser.end()
       if (last === undefined) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('STREAM_CUT') })
+      // Before the client can answer.
+      if (states !== undefined) this.#states?.keep(states)
       this.#send(last)
       this.report.complete()
       if (!isWhole(this.report.usage)) this.#sendEstimate()
@@ -89,11 +94,20 @@ export class TranslatedReader implements BodyReader {
   }
 
   #send(chunks: Iterable<ChatChunk>): void {
-    const { stream, transforms, hold, writer } = this.#plan
+    const { stream, transforms, hold, writer, states } = this.#plan
     for (const chunk of chunks) {
+      if (states !== undefined) this.#readStates(chunk)
       const meaningful = stream.begun || !hold || isMeaningful(chunk)
       const texts = transforms.length === 0 ? [writer.write(chunk)] : transformChunk(chunk, transforms, writer)
       for (const sent of texts) if (sent !== '') stream.push(sent, meaningful)
+    }
+  }
+
+  #readStates({ choices }: ChatChunk): void {
+    for (const { index, delta } of choices) {
+      if (!Array.isArray(delta.tool_calls)) continue
+      this.#states ??= new CallStateReader()
+      this.#states.read(index, delta.tool_calls)
     }
   }
 

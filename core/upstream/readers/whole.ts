@@ -8,7 +8,7 @@ import { readUsage } from '../../protocol/usage.ts'
 import { isPlausible, UsageReport } from '../../protocol/usage-report.ts'
 import { writtenLength } from '../../protocol/written-text.ts'
 import { type Call, type ChatCompletion, type TranslatedCompletion, type Translator, UpstreamError } from '../../sdk/api.ts'
-import { type BodyReader, type LinkTransform, transformCompletion } from './reader.ts'
+import { type BodyReader, CallStateReader, type LinkTransform, type StateKeeper, transformCompletion } from './reader.ts'
 
 /** Reads large replies off the event loop. Both take the bytes over, and throw `ScanError` for what is no JSON, or beyond its bounds. */
 export interface ReplyThreads {
@@ -31,6 +31,8 @@ export interface WholePlan {
   readonly threads?: ReplyThreads | undefined
   /** Converts a completion to the client's protocol. Absent: the client knows completions. */
   readonly encode?: ((completion: ChatCompletion) => object) | undefined
+  /** Absent: the client keeps the states of tool calls, or there are none. */
+  readonly states?: StateKeeper | undefined
 }
 
 /** Reads a reply that is not a stream. Its bytes stay unchanged unless a translator or a transform applies. */
@@ -63,6 +65,7 @@ export class WholeReader implements BodyReader {
     if (translator !== undefined) {
       return after(this.#parse(bytes), (value) => {
         const completion = this.#translate(translator, value)
+        if (this.#plan.states !== undefined) keepStates(completion, this.#plan.states)
         this.body = this.#isTransformed
           ? transformCompletion(completion, transforms, encode)
           : Buffer.from(JSON.stringify(encode ? encode(completion) : completion))
@@ -174,6 +177,15 @@ export class WholeReader implements BodyReader {
     if (this.#plan.closeDelimited) return new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('BODY_CUT') })
     this.#restart()
     return noCompletion()
+  }
+}
+
+function keepStates({ choices }: ChatCompletion, keeper: StateKeeper): void {
+  for (const { index, message } of choices) {
+    if (!Array.isArray(message.tool_calls)) continue
+    const reader = new CallStateReader()
+    reader.read(index, message.tool_calls)
+    reader.keep(keeper)
   }
 }
 

@@ -64,8 +64,9 @@ function create(
   })
   return {
     parameters,
-    async request(call, { model }) {
-      const { body, dropped } = await host.compute(call, messagesBody, { model, facts: factsOf(model, facts), maxTokens })
+    takesCallStates: true,
+    async request(call, { model, callStates: states }) {
+      const { body, dropped } = await host.compute(call, messagesBody, { model, facts: factsOf(model, facts), maxTokens, states })
       return { origin, path: `${path}/v1/messages`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
     endpoints: { messages: verbatim('/v1/messages'), 'messages.count_tokens': verbatim('/v1/messages/count_tokens') },

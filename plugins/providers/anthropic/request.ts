@@ -1,4 +1,5 @@
 import {
+  type CallStates,
   type ChatRequest,
   defineCallFunction,
   dropped,
@@ -9,6 +10,7 @@ import {
   readResponseFormat,
   refused,
   unsupportedParameter,
+  withCallStates,
 } from 'unified-model-gateway/plugin'
 import { markOf } from './content.ts'
 import { JSON_INSTRUCTION } from './json-object.ts'
@@ -61,6 +63,8 @@ export interface Target {
   readonly facts: ModelFacts
   /** The most tokens of a reply if the request does not say; absent: the model's maximum. */
   readonly maxTokens?: number
+  /** Of the attempt. */
+  readonly states?: CallStates | undefined
 }
 
 /** An upstream request, and the parameters that the model does not take. */
@@ -71,7 +75,7 @@ export interface Translated {
 
 /** The body of `POST /v1/messages`, and the parameters that the model does not take. */
 export const messagesBody = defineCallFunction(import.meta.url, 'messagesBody', (call, target: Target) => {
-  const { request, dropped } = toMessagesRequest(call.body, target)
+  const { request, dropped } = toMessagesRequest(withCallStates(call.body, target.states), target)
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 

@@ -84,9 +84,10 @@ function create(
   return {
     parameters,
     refreshes: authenticator.refreshes,
+    takesCallStates: true,
     async request(call, attempt) {
-      const { model } = attempt
-      const { body, dropped } = await host.compute(call, converseBody, { model, facts: factsOf(model, facts), guardrail })
+      const { model, callStates: states } = attempt
+      const { body, dropped } = await host.compute(call, converseBody, { model, facts: factsOf(model, facts), guardrail, states })
       return { ...(await toRequest(call, attempt, call.stream ? 'converse-stream' : 'converse', body)), dropped }
     },
     endpoints: {

@@ -1,4 +1,5 @@
 import {
+  type CallStates,
   type ChatRequest,
   defineCallFunction,
   dropped,
@@ -9,6 +10,7 @@ import {
   readResponseFormat,
   refused,
   unsupportedParameter,
+  withCallStates,
 } from 'unified-model-gateway/plugin'
 import { JSON_INSTRUCTION } from '../anthropic/json-object.ts'
 import { surplusMarks } from '../anthropic/messages.ts'
@@ -61,6 +63,8 @@ export interface Target {
   readonly model: string
   readonly facts: ModelFacts
   readonly guardrail?: { readonly id: string; readonly version: string }
+  /** Of the attempt. */
+  readonly states?: CallStates | undefined
 }
 
 /** An upstream request, and the parameters that the model does not take. */
@@ -71,7 +75,7 @@ export interface Translated {
 
 /** The body of Converse, and the parameters that the model does not take. */
 export const converseBody = defineCallFunction(import.meta.url, 'converseBody', (call, target: Target) => {
-  const { request, dropped } = toConverseRequest(call.body, target)
+  const { request, dropped } = toConverseRequest(withCallStates(call.body, target.states), target)
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 

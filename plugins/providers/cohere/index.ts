@@ -42,8 +42,9 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
   const credentials = { authorization: bearer(apiKey) }
   return {
     parameters,
-    async request(call, { model }) {
-      const { body, dropped } = await host.compute(call, chatBody, { model, facts: factsOf(model, facts) })
+    takesCallStates: true,
+    async request(call, { model, callStates: states }) {
+      const { body, dropped } = await host.compute(call, chatBody, { model, facts: factsOf(model, facts), states })
       return { origin, path: `${path}/v2/chat`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
     translator: createTranslator,

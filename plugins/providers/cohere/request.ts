@@ -1,4 +1,5 @@
 import {
+  type CallStates,
   type ChatRequest,
   type ChatTool,
   defineCallFunction,
@@ -12,6 +13,7 @@ import {
   readToolChoice,
   refused,
   unsupportedParameter,
+  withCallStates,
 } from 'unified-model-gateway/plugin'
 import { toMessages } from './messages.ts'
 import type { ModelFacts } from './models.ts'
@@ -57,6 +59,8 @@ export interface Target {
   /** Cohere's name of the model. */
   readonly model: string
   readonly facts: ModelFacts
+  /** Of the attempt. */
+  readonly states?: CallStates | undefined
 }
 
 /** An upstream request, and the parameters that the model does not take. */
@@ -67,7 +71,7 @@ export interface Translated {
 
 /** The body of `POST /v2/chat`, and the parameters that the model does not take. */
 export const chatBody = defineCallFunction(import.meta.url, 'chatBody', (call, target: Target) => {
-  const { request, dropped } = toChatBody(call.body, target)
+  const { request, dropped } = toChatBody(withCallStates(call.body, target.states), target)
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 

@@ -1,5 +1,6 @@
 import {
   argumentsOf,
+  type CallStates,
   type ChatMessage,
   type ConversationVisitor,
   type FunctionToolCall,
@@ -23,6 +24,8 @@ export interface Target {
   readonly facts: ModelFacts
   /** Whether the API takes ids of function calls: the Gemini API does, Vertex AI does not. */
   readonly callIds: boolean
+  /** Of the attempt. */
+  readonly states?: CallStates | undefined
 }
 
 /**

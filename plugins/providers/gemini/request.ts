@@ -13,6 +13,7 @@ import {
   restrictSchema,
   type SchemaKeywords,
   unsupportedParameter,
+  withCallStates,
 } from 'unified-model-gateway/plugin'
 import { type Target, toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
@@ -104,7 +105,7 @@ export interface Translated {
 
 /** The body of `:generateContent`, and the parameters that the model does not take. */
 export const generateBody = defineCallFunction(import.meta.url, 'generateBody', (call, target: Target) => {
-  const { request, dropped } = toGenerateRequest(call.body, target)
+  const { request, dropped } = toGenerateRequest(withCallStates(call.body, target.states), target)
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 

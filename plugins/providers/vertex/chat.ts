@@ -1,4 +1,11 @@
-import { asksForJsonObject, type Call, defineCallFunction, type Translator } from 'unified-model-gateway/plugin'
+import {
+  asksForJsonObject,
+  type Call,
+  type CallStates,
+  defineCallFunction,
+  type Translator,
+  withCallStates,
+} from 'unified-model-gateway/plugin'
 import { onlyJsonObject } from '../anthropic/json-object.ts'
 import { toMessagesRequest } from '../anthropic/request.ts'
 import { createTranslator as createClaudeTranslator } from '../anthropic/stream.ts'
@@ -12,6 +19,8 @@ import { claudeFacts, type FactsTable, geminiFacts } from './models.ts'
 export interface Target {
   readonly model: VertexModel
   readonly own: FactsTable
+  /** Of the attempt. */
+  readonly states?: CallStates | undefined
 }
 
 /** A request to a model's address. */
@@ -36,14 +45,15 @@ export const chatRequest = defineCallFunction(import.meta.url, 'chatRequest', (c
 )
 
 /** Translates a chat completion request to its publisher's. Throws `GatewayError` (400) for parameters that the model cannot honour. */
-export function toChatRequest(call: Call, { model: { publisher, name }, own }: Target): ModelRequest {
+export function toChatRequest(call: Call, { model: { publisher, name }, own, states }: Target): ModelRequest {
+  const body = withCallStates(call.body, states)
   if (publisher === 'google') {
     const target = { facts: geminiFacts(name, own), callIds: false }
-    return { method: generateMethod(call), ...toGenerateRequest(call.body, target) }
+    return { method: generateMethod(call), ...toGenerateRequest(body, target) }
   }
   // Anthropic, and Claude's replies, write the date after a dash.
   const model = name.replace('@default', '').replace('@', '-')
-  const { request, dropped } = toMessagesRequest(call.body, { model, facts: claudeFacts(model, own) })
+  const { request, dropped } = toMessagesRequest(body, { model, facts: claudeFacts(model, own) })
   const { model: _, ...rest } = request
   const method = call.stream ? 'streamRawPredict' : 'rawPredict'
   return { method, request: { anthropic_version: CLAUDE_VERSION, ...rest }, dropped }

@@ -71,7 +71,7 @@ function create(
   const sender = (translate: typeof chatRequest) => async (call: Call, attempt: Attempt) => {
     const model = readModel(attempt.model)
     if (!model) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
-    const { method, body, dropped } = await host.compute(call, translate, { model, own: facts })
+    const { method, body, dropped } = await host.compute(call, translate, { model, own: facts, states: attempt.callStates })
     const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
     const path = addresses.path(model, method)
     return { origin: addresses.origin, path, headers, body, dropped }
@@ -105,6 +105,7 @@ function create(
     refreshes: true,
     addresses: allowed,
     ownHosts: OWN_HOSTS,
+    takesCallStates: true,
     request: sender(chatRequest),
     endpoints: {
       embeddings: { parameters: embeddingParameters, request: sender(embeddingRequest), reply: toEmbeddingReply },

@@ -122,5 +122,19 @@ const messages: LoopClient = {
   textOf: (parts) => String(parts[0]!.text),
 }
 
+/** A client of chat completions that keeps only OpenAI's members of a message, as most do. */
+export const forgetful = (name: string): LoopClient => ({
+  ...chat,
+  name,
+  read: (reply, stream) =>
+    chat.read(reply, stream).map(({ role, content, tool_calls: calls }) => ({
+      role,
+      content,
+      ...(calls !== undefined && {
+        tool_calls: (calls as readonly Part[]).map(({ id, type, function: called }) => ({ id, type, function: called })),
+      }),
+    })),
+})
+
 /** One of each protocol. */
 export const LOOP_CLIENTS: readonly LoopClient[] = [chat, responses, messages]

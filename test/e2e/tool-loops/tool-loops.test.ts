@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { LOOP_CLIENTS, type LoopClient } from './clients.ts'
-import { callOf, LOOP_UPSTREAMS, type LoopUpstream, stateOf } from './upstreams.ts'
+import { forgetful, LOOP_CLIENTS, type LoopClient } from './clients.ts'
+import { callOf, FORGETFUL, LOOP_UPSTREAMS, type LoopUpstream, stateOf } from './upstreams.ts'
 
 const TURNS = 3
 
@@ -33,7 +33,7 @@ describe('A loop of tool calls with thinking', () => {
     return { parts: client.read(text, stream), heard: served.conversation((await request).json()) }
   }
 
-  for (const client of LOOP_CLIENTS) {
+  for (const client of [...LOOP_CLIENTS, forgetful(FORGETFUL)]) {
     for (const served of LOOP_UPSTREAMS) {
       for (const stream of [false, true]) {
         it(`keeps its state for ${TURNS} turns: ${client.name} on ${served.name}, ${stream ? 'streamed' : 'whole'}`, async () => {

@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
+import { randomUUID } from 'node:crypto'
 import { json, type Script, sse } from '../../../core/testing/kit.ts'
 import { message, text, thinking, tool } from '../../plugins/providers/anthropic/messages-api.ts'
 import { event as frame } from '../../plugins/providers/bedrock/support.ts'
@@ -32,8 +33,13 @@ export const stateOf = (turn: number): string => Buffer.from(`state of turn ${tu
 /** The part of each turn's call. */
 export const callOf = (turn: number): string => `call look {"at":${turn}}`
 
+/** A client of chat completions that drops what it does not know. */
+export const FORGETFUL = 'chat completions by plain messages'
+
 const THOUGHTS = 'I must look.'
 const DONE = 'Done.'
+/** As vendors make them: none comes twice. */
+const newId = (prefix: string): string => `${prefix}_${randomUUID().replaceAll('-', '')}`
 const argumentsOf = ({ number }: Turn): string => JSON.stringify({ at: number })
 
 /** A part of a request, of any of the protocols: the members that are read here. */
@@ -68,7 +74,7 @@ const anthropic: LoopUpstream = {
   model: 'claude-haiku-4-5',
   namespace: (origin) => ({ provider: 'anthropic', config: { baseUrl: origin, apiKey: '${env:KEY}' } }),
   reply(turn) {
-    const blocks = [thinking(stateOf(turn.number), THOUGHTS), tool(`toolu_${turn.number}`, 'look', argumentsOf(turn))]
+    const blocks = [thinking(stateOf(turn.number), THOUGHTS), tool(newId('toolu'), 'look', argumentsOf(turn))]
     const { whole, stream } = turn.isLast ? message([text(DONE)]) : message(blocks, { stop_reason: 'tool_use' })
     return turn.stream ? sse(stream) : json(whole)
   },
@@ -91,7 +97,7 @@ const bedrock: LoopUpstream = {
     const { number, isLast } = turn
     const stopReason = isLast ? 'end_turn' : 'tool_use'
     const usage = { inputTokens: 12, outputTokens: 7, totalTokens: 19 }
-    const toolUse = { toolUseId: `tooluse_${number}`, name: 'look' }
+    const toolUse = { toolUseId: newId('tooluse'), name: 'look' }
     const blocks = isLast
       ? [{ whole: { text: DONE }, deltas: [{ text: DONE }] }]
       : [
@@ -135,7 +141,7 @@ const google: LoopUpstream = {
   namespace: (origin) => ({ provider: 'gemini', config: { baseUrl: origin, apiKey: '${env:KEY}' } }),
   reply({ number, isLast, stream }) {
     const signed = call('look', { at: number }, { thoughtSignature: stateOf(number) })
-    const sent = gemini(isLast ? [{ text: DONE }] : [thought(THOUGHTS), signed])
+    const sent = gemini(isLast ? [{ text: DONE }] : [thought(THOUGHTS), signed], { responseId: newId('r').slice(0, 24) })
     return stream ? sse(sent.stream) : json(sent.whole)
   },
   conversation: (body) =>
@@ -153,9 +159,9 @@ const chunk = (delta: object, finish_reason: string | null = null): string =>
 
 /** A reply of chat completions. `thoughts`: the member `reasoning_content`, which the upstream wants back. */
 function chatReply(turn: Turn, thoughts?: string): Script {
-  const { number, isLast, stream } = turn
+  const { isLast, stream } = turn
   const finish = isLast ? 'stop' : 'tool_calls'
-  const called = { id: `call_${number}`, type: 'function', function: { name: 'look', arguments: argumentsOf(turn) } }
+  const called = { id: newId('call'), type: 'function', function: { name: 'look', arguments: argumentsOf(turn) } }
   const reasoning = thoughts === undefined ? {} : { reasoning_content: thoughts }
   const spoken = isLast ? { content: DONE } : { content: null, ...reasoning }
   if (!stream) {
@@ -187,7 +193,7 @@ function response(turn: Turn): Script {
     ? [{ ...message, content: [{ type: 'output_text', text: DONE, annotations: [] }] }]
     : [
         { type: 'reasoning', id: `rs_${number}`, summary: [], encrypted_content: stateOf(number) },
-        { type: 'function_call', id: `fc_${number}`, call_id: `call_${number}`, name: 'look', arguments: argumentsOf(turn) },
+        { type: 'function_call', id: `fc_${number}`, call_id: newId('call'), name: 'look', arguments: argumentsOf(turn) },
       ]
   const usage = { input_tokens: 5, output_tokens: 2, total_tokens: 7 }
   const whole = { id: `resp_${number}`, object: 'response', status: 'completed', error: null, output, usage }
@@ -205,7 +211,7 @@ const openai: LoopUpstream = {
     config: { baseUrl: `${origin}/v1`, apiKey: '${env:KEY}', responses: true },
   }),
   // OpenAI shows no reasoning in chat completions.
-  stateless: ['chat completions', 'messages'],
+  stateless: ['chat completions', FORGETFUL, 'messages'],
   reply: (turn) => (turn.protocol === 'responses' ? response(turn) : chatReply(turn)),
   conversation(body) {
     const { input } = body as { input?: Part[] }
@@ -229,6 +235,7 @@ const openaiByResponses: LoopUpstream = {
 
 const open: LoopUpstream = {
   name: 'an upstream with reasoning_content',
+  stateless: [FORGETFUL],
   model: 'deepseek-reasoner',
   namespace: (origin) => ({ provider: 'openai-compatible', config: { baseUrl: `${origin}/v1`, apiKey: '${env:KEY}' } }),
   reply: (turn) => chatReply(turn, stateOf(turn.number)),

@@ -36,8 +36,9 @@ export function chatByResponses({ api, host, error, post }: ByResponses): NonNul
   const choice = new ApiChoice(typeof api === 'string' ? { '*': api } : (api ?? {}))
   const operation: ReturnType<NonNullable<Provider['chatBy']>> = {
     parameters: RESPONSES_PARAMETERS,
+    takesCallStates: true,
     async request(call, attempt) {
-      const { bytes, dropped } = await host.compute(call, responsesBody, { model: attempt.model })
+      const { bytes, dropped } = await host.compute(call, responsesBody, { model: attempt.model, states: attempt.callStates })
       return { ...(await post(call, attempt, bytes)), dropped }
     },
     translator: (_call, { model }) => createResponsesTranslator(model),

@@ -1,4 +1,5 @@
 import {
+  type CallStates,
   type ChatMessage,
   type ChatRequest,
   type ChatTool,
@@ -13,6 +14,7 @@ import {
   type ToolCall,
   type ToolChoice,
   unsupportedParameter,
+  withCallStates,
 } from 'unified-model-gateway/plugin'
 import { effortFor } from './models.ts'
 import { readReasoning } from './reasoning.ts'
@@ -65,8 +67,8 @@ export interface ResponsesBytes {
 export const responsesBody = defineCallFunction(
   import.meta.url,
   'responsesBody',
-  (call, { model }: { readonly model: string }): ResponsesBytes => ({
-    bytes: Buffer.from(JSON.stringify(toResponsesRequest(call.body, model))),
+  (call, { model, states }: { readonly model: string; readonly states?: CallStates | undefined }): ResponsesBytes => ({
+    bytes: Buffer.from(JSON.stringify(toResponsesRequest(withCallStates(call.body, states), model))),
     dropped: [...droppedInside(call.body, RESPONSES_PARAMETERS), ...replacedEffort(call.body, model)],
   }),
 )

@@ -2,6 +2,8 @@ import { withLineEnds } from 'unified-model-gateway/plugin/testing'
 
 /** The members of a reply that differ from the default. */
 export interface ReplyOptions {
+  /** Default: the same for each. */
+  readonly responseId?: string
   readonly finishReason?: string
   readonly usage?: object
 }
@@ -15,7 +17,11 @@ export function event(data: object): string {
 }
 
 /** A reply of generateContent, whole and as the events of its stream: one part per event, and the finish in a last one. */
-export function reply(parts: readonly object[], { finishReason = 'STOP', usage = USAGE }: ReplyOptions = {}) {
+export function reply(
+  parts: readonly object[],
+  { finishReason = 'STOP', usage = USAGE, responseId = HEAD.responseId }: ReplyOptions = {},
+) {
+  const head = { ...HEAD, responseId }
   const candidate = (said: readonly object[], more: object = {}) => ({
     content: { parts: said, role: 'model' },
     ...more,
@@ -23,12 +29,12 @@ export function reply(parts: readonly object[], { finishReason = 'STOP', usage =
   })
   const ending = { finishReason }
   return {
-    whole: { candidates: [candidate(parts, ending)], usageMetadata: usage, ...HEAD },
+    whole: { candidates: [candidate(parts, ending)], usageMetadata: usage, ...head },
     stream: [
       ...parts.map((part) =>
-        event({ candidates: [candidate([part])], usageMetadata: { ...usage, candidatesTokenCount: 1 }, ...HEAD }),
+        event({ candidates: [candidate([part])], usageMetadata: { ...usage, candidatesTokenCount: 1 }, ...head }),
       ),
-      event({ candidates: [candidate([{ text: '' }], ending)], usageMetadata: usage, ...HEAD }),
+      event({ candidates: [candidate([{ text: '' }], ending)], usageMetadata: usage, ...head }),
     ],
   }
 }
