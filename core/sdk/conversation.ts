@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { ChatMessage, FunctionToolCall, ToolCall } from './chat.ts'
-import { parseRecord } from './json.ts'
+import type { ChatMessage, ChatRequest, FunctionToolCall, ToolCall } from './chat.ts'
+import { isRecord, parseRecord } from './json.ts'
 import { invalidValue, unsupportedParameter } from './parameters.ts'
 
 /** Translates the messages of a conversation, one method per role. `path`: the message's place in the client's body, `messages[0]`. */
@@ -186,4 +186,29 @@ export class ToolIds {
       return candidate
     }
   }
+}
+
+/** The `extra_content` of tool calls in earlier replies, by the ids of the calls. */
+export type CallStates = ReadonlyMap<string, Readonly<Record<string, unknown>>>
+
+/** The tool calls of a message; none if it has no list of them. */
+const toolCallsOf = ({ tool_calls: calls }: ChatMessage) => (Array.isArray(calls) ? calls.filter(isRecord) : [])
+
+/** The ids of the tool calls in a request of which the client may have dropped the `extra_content`: of messages in which no call has one. */
+export const idsWithoutState = ({ messages }: Readonly<ChatRequest>): readonly string[] =>
+  messages.flatMap((message) => {
+    const calls = toolCallsOf(message)
+    return calls.some((call) => call.extra_content != null) ? [] : calls.map(({ id }) => id)
+  })
+
+/** A request whose tool calls have the `extra_content` that the client has dropped; the same one if nothing was kept. */
+export function withCallStates(request: Readonly<ChatRequest>, states: CallStates | undefined): Readonly<ChatRequest> {
+  if (states === undefined || states.size === 0) return request
+  const messages = request.messages.map((message) => {
+    const calls = toolCallsOf(message)
+    if (!calls.some(({ id }) => states.has(id)) || calls.some((call) => call.extra_content != null)) return message
+    const restored = calls.map((call) => (states.has(call.id) ? { ...call, extra_content: states.get(call.id)! } : call))
+    return { ...message, tool_calls: restored }
+  })
+  return { ...request, messages }
 }

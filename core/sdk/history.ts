@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest } from './chat.ts'
+import type { ChatMessage } from './chat.ts'
 import { isRecord, textOf } from './json.ts'
 
 /**
@@ -21,29 +21,4 @@ export function readKeptTurn({ extra_content: extra }: ChatMessage, owner: strin
   const kept = isRecord(extra) && isRecord(extra.umg) ? extra.umg : {}
   if (kept.owner !== owner || !isRecord(kept.message)) return undefined
   return { owner, model: textOf(kept.model), message: kept.message, ...(isRecord(kept.calls) && { calls: kept.calls }) }
-}
-
-/** The `extra_content` of tool calls in earlier replies, by the ids of the calls. */
-export type CallStates = ReadonlyMap<string, Readonly<Record<string, unknown>>>
-
-/** The tool calls of a message; none if it has no list of them. */
-const callsOf = ({ tool_calls: calls }: ChatMessage) => (Array.isArray(calls) ? calls.filter(isRecord) : [])
-
-/** The ids of the tool calls in a request of which the client may have dropped the `extra_content`: of messages in which no call has one. */
-export const idsWithoutState = ({ messages }: Readonly<ChatRequest>): readonly string[] =>
-  messages.flatMap((message) => {
-    const calls = callsOf(message)
-    return calls.some((call) => call.extra_content != null) ? [] : calls.map(({ id }) => id)
-  })
-
-/** A request whose tool calls have the `extra_content` that the client has dropped; the same one if nothing was kept. */
-export function withCallStates(request: Readonly<ChatRequest>, states: CallStates | undefined): Readonly<ChatRequest> {
-  if (states === undefined || states.size === 0) return request
-  const messages = request.messages.map((message) => {
-    const calls = callsOf(message)
-    if (!calls.some(({ id }) => states.has(id)) || calls.some((call) => call.extra_content != null)) return message
-    const restored = calls.map((call) => (states.has(call.id) ? { ...call, extra_content: states.get(call.id)! } : call))
-    return { ...message, tool_calls: restored }
-  })
-  return { ...request, messages }
 }

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa'
 import type { Static, TSchema } from 'typebox'
 import type { Call, CallState, EndpointName, Principal } from './call.ts'
-import type { CallStates } from './history.ts'
+import type { CallStates } from './conversation.ts'
 import type { Host } from './host.ts'
 import type { ParameterSupport } from './parameters.ts'
 import type { UpstreamRefusal } from './refusals.ts'

@@ -102,11 +102,12 @@ const TOOLS: OpenAI.ChatCompletionTool[] = [{ type: 'function', function: { name
 
 /** A loop of tool calls by OpenAI's SDK, whose client writes each message anew with OpenAI's members. */
 class Loop {
-  readonly messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Where is it?' }]
+  readonly messages: OpenAI.ChatCompletionMessageParam[]
   readonly #model: string
   readonly #isStream: boolean
 
-  constructor(model = 'openai/gpt-6-astra', isStream = false) {
+  constructor(model = 'openai/gpt-6-astra', isStream = false, question = 'Where is it?') {
+    this.messages = [{ role: 'user', content: question }]
     this.#model = model
     this.#isStream = isStream
   }
@@ -180,6 +181,14 @@ describe('The reasoning of a model that needs the Responses API, for a client of
       expect([await rows(), await uses('kept'), await uses('found')]).to.deep.equal([3, 3, 1 + 2 + 3])
     })
   }
+
+  it('comes back in a conversation that is read in a thread', async () => {
+    await start()
+    const loop = new Loop('openai/gpt-6-astra', true, 'Where is it? '.repeat(100_000))
+    expect(await loop.run(gateway.openai())).to.equal('Done.')
+    expect(model.faults).to.deep.equal([])
+    expect(model.recalled).to.have.length(TURNS).and.to.deep.equal(model.expected)
+  })
 
   it('is kept once only for a client that gives it back', async () => {
     await start()
