@@ -6,6 +6,8 @@ import type { ChatMessage, ChatRequest, ChatTool } from './chat.ts'
 /** How a provider supports a chat parameter. */
 export type ParameterSupport =
   | { readonly support: 'mapped'; readonly to: string }
+  /** The upstream does not get it: the provider's translator applies it to the reply. */
+  | { readonly support: 'applied' }
   /** Harmless to omit: named in `x-umg-params-dropped`. */
   | { readonly support: 'dropped' }
   /** Omitting it would change the meaning: 400 `unsupported_parameter`. */
@@ -13,6 +15,9 @@ export type ParameterSupport =
 
 /** A parameter that is sent; `to`: the upstream's name for it. For a table: `{ temperature: mapped('creativity'), seed: dropped }`. */
 export const mapped = (to: string): ParameterSupport => ({ support: 'mapped', to })
+
+/** A parameter that the translator applies to the reply. */
+export const applied: ParameterSupport = { support: 'applied' }
 
 /** A parameter that is omitted. */
 export const dropped: ParameterSupport = { support: 'dropped' }

@@ -100,6 +100,8 @@ export interface Translator {
   end?(): Iterable<TranslatedChunk>
   /** True after the upstream's end marker: its connection may stay open. Absent: the stream ends with its body. */
   readonly over?: boolean
+  /** True if the reply ended before the upstream has: then the upstream is left at once. Absent: it never does. */
+  readonly cut?: boolean
   /** Absent: SSE. */
   decoder?(): UpstreamDecoder
   /**

@@ -294,7 +294,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
       const { stream } = this.#options
       if (stream?.ended) {
         this.#end('ok')
-        this.#linger = setTimeout(() => this.#sending?.abort(), AFTER_END_MS).unref()
+        if (this.#reader!.cut) this.#sending?.abort()
+        else this.#linger = setTimeout(() => this.#sending?.abort(), AFTER_END_MS).unref()
       } else if (stream?.begun && this.#commit === 'none') {
         this.#commit = 'due'
         // Not synchronously: an error in the same turn of the event loop can still fail the stream before a byte is sent.

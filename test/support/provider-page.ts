@@ -15,13 +15,13 @@ export function namesIn(page: string, heading: string): string[] {
 
 /** Whether a page lists every parameter with its support, and none besides. */
 export function expectParametersOn(page: string, parameters: Readonly<Record<string, ParameterSupport>>): void {
-  const rows = [...page.matchAll(/^\| `([\w.]+)` \| (mapped|dropped|refused) \| (.*) \|$/gm)]
+  const rows = [...page.matchAll(/^\| `([\w.]+)` \| (mapped|applied|dropped|refused) \| (.*) \|$/gm)]
   const listed = Object.fromEntries(rows.map(([, name, support, words]) => [name, [support, words?.replaceAll('`', '')]]))
   const expected = Object.entries(parameters).map(([name, support]) => [name, [support.support, wordsOf(support)]])
   expect(listed).to.deep.equal(Object.fromEntries(expected))
 }
 
 function wordsOf(support: ParameterSupport): string {
-  if (support.support === 'dropped') return ''
+  if (support.support === 'dropped' || support.support === 'applied') return ''
   return (support.support === 'mapped' ? support.to : (support.why ?? '')).replaceAll('`', '')
 }

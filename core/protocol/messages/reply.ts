@@ -13,7 +13,7 @@ import type { Message, ReplyBlock, StopReason } from './wire.ts'
 export function toMessage(completion: ChatCompletion, call: RepliedCall): Message {
   const { model, promptEstimate, owner } = call
   const [choice] = completion.choices
-  const { message, finish_reason } = choice ?? { message: {}, finish_reason: 'stop' as const }
+  const message: Partial<ChatCompletion['choices'][number]['message']> = choice?.message ?? {}
   const { extra_content: extra }: Readonly<Record<string, unknown>> = message
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : oldCalls(message)
   const pictures = picturesOf(message).map(() => PICTURE)
@@ -34,7 +34,7 @@ export function toMessage(completion: ChatCompletion, call: RepliedCall): Messag
     ...emptyMessage(completion.id, model),
     ...(extra !== undefined && { extra_content: extra }),
     content,
-    stop_reason: toStopReason(finish_reason, textOf(message.refusal) !== ''),
+    ...toStop(choice, textOf(message.refusal) !== '', call),
     usage: toWholeUsage(usage),
   }
 }
@@ -119,6 +119,20 @@ const STOP_REASONS: Readonly<Record<FinishReason, StopReason>> = {
   content_filter: 'refusal',
 }
 
+/** The end of a choice. `stop_reason`: the sequence that has ended it, as vLLM and some providers of the gateway say it; chat completions do not. */
+export interface ChoiceEnd {
+  readonly finish_reason?: FinishReason | null
+  readonly stop_reason?: unknown
+}
+
 /** Why a message ended. `refused`: the model refused in words. */
-export const toStopReason = (reason: FinishReason | null, refused: boolean): StopReason =>
-  refused ? 'refusal' : (STOP_REASONS[reason ?? 'stop'] ?? 'end_turn')
+export function toStop(
+  { finish_reason: reason, stop_reason: sequence }: ChoiceEnd = {},
+  refused: boolean,
+  call: RepliedCall,
+): Pick<Message, 'stop_sequence'> & { readonly stop_reason: StopReason } {
+  const asked = reason === 'stop' && typeof sequence === 'string' ? call.member('stop_sequences') : undefined
+  if (!refused && Array.isArray(asked) && asked.includes(sequence))
+    return { stop_reason: 'stop_sequence', stop_sequence: sequence as string }
+  return { stop_reason: refused ? 'refusal' : (STOP_REASONS[reason ?? 'stop'] ?? 'end_turn'), stop_sequence: null }
+}

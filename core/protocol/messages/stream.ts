@@ -1,10 +1,10 @@
-import type { ChatChunk, FinishReason, ToolCallDelta, Usage } from '../../sdk/api.ts'
+import type { ChatChunk, ToolCallDelta, Usage } from '../../sdk/api.ts'
 import { textOf } from '../../sdk/json.ts'
 import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
 import { type ReplyParts, ReplySequence } from '../reply-sequence.ts'
 import { type ReasoningField, ReplyState, type UpstreamState, writeState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
-import { emptyMessage, PICTURE, stateBlocks, textBlock, toolBlock, toStopReason, toToolId } from './reply.ts'
+import { type ChoiceEnd, emptyMessage, PICTURE, stateBlocks, textBlock, toolBlock, toStop, toToolId } from './reply.ts'
 import { toolNameIn } from './tools.ts'
 import { toDeltaUsage } from './usage.ts'
 import type { BlockDelta, ReplyBlock, StreamEvent } from './wire.ts'
@@ -31,7 +31,7 @@ export class MessageStreamWriter implements ReplyWriter {
   #hasBegun = false
   #index = -1
   #open: OpenBlock | undefined
-  #finish: FinishReason | null = null
+  #end: ChoiceEnd | undefined
   #isRefused = false
   /** What the upstream says beside the text of its message. */
   #extra: unknown
@@ -52,7 +52,7 @@ export class MessageStreamWriter implements ReplyWriter {
       this.#state.read(choice.delta ?? {})
       this.#sequence.read(choice.delta ?? {})
       this.#extra = choice.delta?.extra_content ?? this.#extra
-      this.#finish = choice.finish_reason ?? this.#finish
+      if (choice.finish_reason != null) this.#end = choice
     }
     return this.#take()
   }
@@ -64,8 +64,7 @@ export class MessageStreamWriter implements ReplyWriter {
     for (const state of this.#state.rest()) this.#tell(state)
     const usage = this.#usage ?? estimatedUsage(this.#call.promptEstimate, this.#length)
     const delta = {
-      stop_reason: toStopReason(this.#finish, this.#isRefused),
-      stop_sequence: null,
+      ...toStop(this.#end, this.#isRefused, this.#call),
       stop_details: null,
       container: null,
     }

@@ -17,7 +17,7 @@ export interface MessageParam {
 }
 
 /** Why a message ended, as far as chat completions say. */
-export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
+export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal'
 
 /** A block of a reply. */
 export type ReplyBlock =
@@ -68,7 +68,7 @@ export interface Message {
   readonly model: string
   readonly content: ReplyBlock[]
   readonly stop_reason: StopReason | null
-  readonly stop_sequence: null
+  readonly stop_sequence: string | null
   readonly stop_details: null
   readonly container: null
   readonly diagnostics: null
@@ -87,7 +87,7 @@ export type StreamEvent =
       readonly type: 'message_delta'
       readonly delta: {
         readonly stop_reason: StopReason
-        readonly stop_sequence: null
+        readonly stop_sequence: string | null
         readonly stop_details: null
         readonly container: null
       }

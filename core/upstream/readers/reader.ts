@@ -9,6 +9,8 @@ export interface BodyReader {
   end(): void | Promise<void>
   /** What is known of its tokens. Absent: a refusal uses none. */
   readonly report?: UsageReport
+  /** True if the reply ended before the upstream has. */
+  readonly cut?: boolean
   /** True if the upstream has yet to answer: no count of the reply says what it will have used. */
   readonly unfinished?: boolean
 }

@@ -50,6 +50,10 @@ export class TranslatedReader implements BodyReader {
     return this.#normaliser.report
   }
 
+  get cut(): boolean {
+    return this.#plan.translator.cut === true
+  }
+
   data(bytes: Buffer): void {
     this.#guarded('upstream_invalid_response', () => this.#translate(this.#decoder.push(bytes)))
     if (this.#plan.translator.over) this.#finish()

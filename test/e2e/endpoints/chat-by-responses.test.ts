@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import {
+  hold,
   json,
   openaiReply,
   type ReceivedRequest,
@@ -9,6 +10,7 @@ import {
 } from '../../../core/testing/kit.ts'
 import { responsesReply } from '../../../core/testing/upstream/responses-reply.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { until } from '../../support/poll.ts'
 import { CHAT, hear, MESSAGES, RESPONSES } from '../upstream-faults/heard-reply.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -198,5 +200,60 @@ describe('Chat completions of a model that needs the Responses API', () => {
     const asked = { model: 'openai/gpt-6-astra', messages, tools, reasoning_effort: 'max' }
     const reply = await gateway.fetch('/v1/chat/completions', { json: asked })
     expect(await reply.json()).to.have.nested.property('error.param', 'reasoning_effort')
+  })
+
+  describe('with stop sequences', () => {
+    const answer = (text: string) => responsesReply({ text, usage: { prompt_tokens: 1000, completion_tokens: 50 } })
+    const row = async () => (await gateway.store.db.selectFrom('calls').selectAll().execute()).at(-1)
+
+    it('end a whole answer, which is charged as reported', async () => {
+      upstream.on(() => json(answer('One. Two. Three.').whole))
+      const asked = { model: 'openai/gpt-6-astra', messages, tools, stop: [' Three', 'Two'] }
+      const reply = await gateway.openai().chat.completions.create(asked)
+      expect(reply.choices[0]).to.deep.include({ finish_reason: 'stop', stop_reason: 'Two' })
+      expect(reply.choices[0]!.message.content).to.equal('One. ')
+      expect(reply.usage).to.include({ prompt_tokens: 1000, completion_tokens: 50 })
+      expect(upstream.requests.at(-1)!.json()).not.to.have.property('stop')
+      const message = { max_tokens: 100, messages, tools: [{ name: 'look', input_schema: {} }], stop_sequences: ['Two'] }
+      const spoken = await gateway.fetch('/v1/messages', { json: { model: 'openai/gpt-6-astra', ...message } })
+      const said = await spoken.json()
+      expect(said).to.deep.include({ stop_reason: 'stop_sequence', stop_sequence: 'Two' })
+      expect(said).to.have.nested.property('content[0].text', 'One. ')
+    })
+
+    for (const path of ['/v1/chat/completions', '/v1/messages']) {
+      it(`end a stream across its pieces and leave the upstream, at ${path}`, async () => {
+        const { stream } = answer('One. Two.')
+        const at = stream.findIndex((each) => String(each).includes('output_text.delta'))
+        const delta = (text: string) => String(stream[at]).replace(/"delta":"[^"]*"/, `"delta":"${text}"`)
+        const gate = hold()
+        upstream.on(() =>
+          sse([...stream.slice(0, at), delta('One. T'), delta('w'), delta('o. Three.'), gate, ...stream.slice(-1)]),
+        )
+        const isChat = path.endsWith('completions')
+        const own = isChat
+          ? { tools, stop: 'Two' }
+          : { max_tokens: 100, tools: [{ name: 'look', input_schema: {} }], stop_sequences: ['Two'] }
+        const asked = { model: 'openai/gpt-6-astra', messages, stream: true, ...own }
+        const text = await (await gateway.fetch(path, { json: asked })).text()
+        const data = [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, each]) => JSON.parse(each!))
+        if (isChat) {
+          expect(data.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).to.equal('One. ')
+          expect(data.at(-1).choices[0]).to.deep.include({ finish_reason: 'stop', stop_reason: 'Two' })
+        } else {
+          expect(data.map((each) => each.delta?.text ?? '').join('')).to.equal('One. ')
+          const { delta: end } = data.find(({ type }) => type === 'message_delta')
+          expect(end).to.include({ stop_reason: 'stop_sequence', stop_sequence: 'Two' })
+        }
+        // The upstream has not ended its stream: the gateway has left it.
+        const over = performance.now()
+        await upstream.requests.at(-1)!.closed
+        expect(performance.now() - over, 'at once, not a second later').to.be.below(800)
+        gate.release()
+        await until(async () => (await row()) !== undefined)
+        const call = (await row())!
+        expect(call).to.include({ outcome: 'ok', estimated: 1, output_tokens: Math.ceil('One. Two. Three.'.length / 4) })
+      })
+    }
   })
 })

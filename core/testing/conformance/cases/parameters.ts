@@ -66,6 +66,14 @@ export function describeParameters(suite: Suite): void {
         return isDropped ? 'the reply says that it was dropped' : undefined
       }))
 
+    it('whose applied parameters do not reach the upstream', () =>
+      each(named('applied'), async (name, asked) => {
+        const [without, withIt] = [await send(withoutIt(name, asked)), await send(asked)]
+        if (withIt.sent === undefined) return `it is refused: ${withIt.text}`
+        if (withIt.sent !== without.sent) return `the upstream request changes: ${withIt.sent}`
+        return droppedBy(withIt.reply).includes(name) ? 'the reply says that it was dropped' : undefined
+      }))
+
     it('whose dropped parameters change nothing and are named in the reply', () =>
       each(named('dropped'), async (name, asked) => {
         const [without, withIt] = [await send(withoutIt(name, asked)), await send(asked)]

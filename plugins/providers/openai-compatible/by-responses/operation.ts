@@ -9,6 +9,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { ApiChoice, type ChatApi } from './models.ts'
 import { RESPONSES_PARAMETERS, responsesBody } from './request.ts'
+import { stopSequencesOf } from './stop.ts'
 import { createResponsesTranslator } from './stream.ts'
 
 const Api = Type.Enum(['auto', 'chat', 'responses'] satisfies ChatApi[])
@@ -41,7 +42,7 @@ export function chatByResponses({ api, host, error, post }: ByResponses): NonNul
       const { bytes, dropped } = await host.compute(call, responsesBody, { model: attempt.model, states: attempt.callStates })
       return { ...(await post(call, attempt, bytes)), dropped }
     },
-    translator: (_call, { model }) => createResponsesTranslator(model),
+    translator: (call, { model }) => createResponsesTranslator(model, stopSequencesOf(call.member('stop'))),
     error(reply) {
       const refusal = error === undefined ? readRefusal(reply.status, reply.headers, reply.body) : error(reply)
       return { ...refusal, ...(refusal.param !== undefined && { param: chatNameOf(refusal.param) }) }

@@ -9,12 +9,16 @@ import {
   type Usage,
 } from 'unified-model-gateway/plugin'
 import { toReasoningItem, toReasoningState } from './reasoning.ts'
+import { StopSearch } from './stop.ts'
 import type { Members, ReasoningItem } from './wire.ts'
 
-/** A whole response as a chat completion. Throws `UpstreamError` if it failed, and an Error for anything else. `model`: as the upstream was asked. */
-export function toCompletion(body: unknown, model: string): TranslatedCompletion {
+/**
+ * A whole response as a chat completion. Throws `UpstreamError` if it failed, and an Error for anything else. `model`: as the upstream was asked. `stop`: the
+ * sequences that end its text.
+ */
+export function toCompletion(body: unknown, model: string, stop: readonly string[] = []): TranslatedCompletion {
   const response = expectResponse(body)
-  const answer = new Answer(model)
+  const answer = new Answer(model, stop)
   for (const item of itemsOf(response)) answer.add(item)
   return {
     ...(typeof response.id === 'string' && { id: response.id }),
@@ -30,24 +34,30 @@ class Answer {
   readonly #model: string
   readonly #calls: ToolCall[] = []
   readonly #annotations: object[] = []
-  readonly #logprobs: unknown[] = []
+  readonly #logprobs: Members[] = []
+  readonly #search: StopSearch
+  #stoppedBy: string | undefined
   #content = ''
   #refusal = ''
   #thoughts = ''
   #reasoning: ReasoningItem[] = []
 
-  constructor(model: string) {
+  constructor(model: string, stop: readonly string[]) {
     this.#model = model
+    this.#search = new StopSearch(stop)
   }
 
   get hasCalls(): boolean {
     return this.#calls.length > 0
   }
 
+  /** What follows a stop sequence would not have been written. */
   add(item: Members): void {
+    if (this.#stoppedBy !== undefined) return
     switch (item.type) {
       case 'message':
         for (const part of listOf(item.content)) this.#say(part)
+        if (this.#stoppedBy === undefined) this.#content += this.#search.end()
         break
       case 'reasoning':
         this.#thoughts += thoughtsOf(item)
@@ -73,7 +83,7 @@ class Answer {
         ...(this.hasCalls && { tool_calls: this.#calls }),
         ...(this.#annotations.length > 0 && { annotations: this.#annotations }),
       },
-      finish_reason: finish,
+      ...(this.#stoppedBy === undefined ? { finish_reason: finish } : stoppedBy(this.#stoppedBy)),
       ...(this.#logprobs.length > 0 && { logprobs: { content: this.#logprobs, refusal: null } }),
     }
   }
@@ -82,9 +92,18 @@ class Answer {
     if (part.type === 'refusal') this.#refusal += expectText(part.refusal, 'a refusal')
     else if (part.type !== 'output_text') expectType(part)
     else {
-      this.#content += expectText(part.text, 'a text')
-      this.#annotations.push(...listOf(part.annotations).flatMap(toAnnotation))
-      this.#logprobs.push(...listOf(part.logprobs).map(toLogprob))
+      if (this.#stoppedBy !== undefined) return
+      const before = this.#content.length
+      const whole = expectText(part.text, 'a text')
+      const said = this.#search.read(whole)
+      this.#content += said.text
+      this.#stoppedBy = said.stoppedBy
+      const isCut = said.stoppedBy !== undefined
+      const left = this.#content.length - before
+      const annotations = listOf(part.annotations).filter(({ end_index: end }) => !(isCut && Number(end) > left))
+      this.#annotations.push(...annotations.flatMap(toAnnotation))
+      const logprobs = listOf(part.logprobs).map(toLogprob)
+      this.#logprobs.push(...(isCut ? logprobs.slice(0, tokensWithin(logprobs, left)) : logprobs))
     }
   }
 }
@@ -147,7 +166,26 @@ export function toAnnotation({ type, ...citation }: Members): readonly object[] 
 }
 
 /** The log probability of a token, with the members that chat completions require. */
-export const toLogprob = (logprob: Members): object => ({ bytes: null, top_logprobs: [], ...logprob })
+export const toLogprob = (logprob: Members): Members => ({ bytes: null, top_logprobs: [], ...logprob })
+
+/** How many of the tokens stand within so many characters. */
+export function tokensWithin(logprobs: readonly Members[], length: number): number {
+  let end = 0
+  const beyond = logprobs.findIndex(({ token }) => {
+    end += textOf(token).length
+    return end > length
+  })
+  return beyond < 0 ? logprobs.length : beyond
+}
+
+/**
+ * The end of a choice that a stop sequence has ended. `stop_reason` is vLLM's name for the sequence (`ChatCompletionResponseChoice` of its
+ * entrypoints/openai/protocol.py), which chat completions do not tell.
+ */
+export const stoppedBy = (sequence: string): { readonly finish_reason: 'stop'; readonly stop_reason: string } => ({
+  finish_reason: 'stop',
+  stop_reason: sequence,
+})
 
 /** The usage of a response; undefined if it has none. */
 export function toUsage(usage: unknown): Partial<Usage> | undefined {

@@ -1,4 +1,5 @@
 import {
+  applied,
   type CallStates,
   type ChatMessage,
   type ChatRequest,
@@ -18,6 +19,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { effortFor } from './models.ts'
 import { readReasoning } from './reasoning.ts'
+import { stopSequencesOf } from './stop.ts'
 import type { ContentItem, InputItem, ResponsesRequest, ResponsesTool, SaidItem } from './wire.ts'
 
 /** The parameters of chat completions that the Responses API has (openai-node 7.57, `ResponseCreateParams`). */
@@ -46,7 +48,8 @@ export const RESPONSES_PARAMETERS: Exclude<ParameterTable, 'verbatim'> = {
   prompt_cache_retention: mapped('prompt_cache_retention'),
   prompt_cache_options: mapped('prompt_cache_options'),
   n: refused('The Responses API gives one choice: send the call several times.'),
-  stop: refused('The Responses API takes no stop sequences.'),
+  // The gateway cuts the answer.
+  stop: applied,
   logit_bias: refused('The Responses API takes no logit biases.'),
   seed: dropped,
   frequency_penalty: dropped,
@@ -86,6 +89,8 @@ export function toResponsesRequest(body: Readonly<ChatRequest>, model: string): 
   const tools = [...(body.tools ?? []).map(toTool), ...toWebSearch(body.web_search_options)]
   const text = { ...toFormat(body.response_format), ...(body.verbosity != null && { verbosity: body.verbosity }) }
   const wantsLogprobs = body.logprobs === true
+  // It reads them in the reply, but refuses them here.
+  stopSequencesOf(body.stop)
   return {
     model,
     input: toInput(body.messages, model),

@@ -19,11 +19,14 @@ import {
   finishOf,
   itemsOf,
   listOf,
+  stoppedBy,
   toAnnotation,
   toCompletion,
+  tokensWithin,
   toLogprob,
   toUsage,
 } from './reply.ts'
+import { StopSearch } from './stop.ts'
 import type { Members, ReasoningItem } from './wire.ts'
 
 /** The usage of a response, or of the one in an event, that could not be translated. */
@@ -32,10 +35,10 @@ function usageOf(body: unknown): Partial<Usage> | undefined {
   return isRecord(response) ? toUsage(response.usage) : undefined
 }
 
-/** Translates the reply to `POST /responses`, whole or streamed. `model`: as the upstream was asked. */
-export function createResponsesTranslator(model: string): Translator {
-  return Object.assign(new ResponseStream(model), {
-    completion: (body: unknown) => toCompletion(body, model),
+/** Translates the reply to `POST /responses`, whole or streamed. `model`: as the upstream was asked. `stop`: the sequences that end its text. */
+export function createResponsesTranslator(model: string, stop: readonly string[] = []): Translator {
+  return Object.assign(new ResponseStream(model, stop), {
+    completion: (body: unknown) => toCompletion(body, model, stop),
     usage: usageOf,
   })
 }
@@ -54,6 +57,8 @@ interface OpenItem {
  * did not say, because they are of a kind that is not known, is sent then.
  */
 class ResponseStream {
+  /** Whether a stop sequence has ended the answer, while the model goes on. */
+  cut = false
   readonly #model: string
   readonly #items = new Map<unknown, OpenItem>()
   readonly #kept = new KeptText()
@@ -63,9 +68,18 @@ class ResponseStream {
   readonly #ended = new Set<unknown>()
   #calls = 0
   #over = false
+  readonly #search: StopSearch
+  readonly #hasStop: boolean
+  #stoppedBy: string | undefined
+  /** Tokens of the text that is held back, since it may begin a stop sequence. */
+  #logprobs: Members[] = []
+  /** Bytes that the model has written so far, reasoning included. */
+  #written = 0
 
-  constructor(model: string) {
+  constructor(model: string, stop: readonly string[]) {
     this.#model = model
+    this.#search = new StopSearch(stop)
+    this.#hasStop = stop.length > 0
   }
 
   /** Whether the last event has arrived. */
@@ -91,7 +105,7 @@ class ResponseStream {
         yield* this.#end(event.output_index, expectItem(event.item))
         break
       case 'response.output_text.delta':
-        yield* this.#say(event, chunk.content)
+        yield* this.#speak(event)
         break
       case 'response.refusal.delta':
         yield* this.#say(event, chunk.refusal)
@@ -121,6 +135,7 @@ class ResponseStream {
       default:
         expectText(event.type, 'a type of an event')
     }
+    if (this.#stoppedBy !== undefined && !this.#over) yield* this.#cut(this.#stoppedBy)
   }
 
   /** Throws if the last event has not arrived. */
@@ -150,14 +165,40 @@ class ResponseStream {
   }
 
   *#say(event: Members, toChunk: (text: string) => TranslatedChunk): Iterable<TranslatedChunk> {
+    yield* chunk.fromText(toChunk, this.#heard(event))
+  }
+
+  *#speak(event: Members): Iterable<TranslatedChunk> {
+    yield* this.#utter(this.#heard(event), listOf(event.logprobs).map(toLogprob))
+  }
+
+  /** The text of a delta. */
+  #heard(event: Members): string {
     const item = this.#itemOf(event)
     const text = expectText(event.delta, 'a delta')
     item.sent += text.length
-    const logprobs = listOf(event.logprobs)
-    if (logprobs.length > 0) {
-      const content = logprobs.map(toLogprob)
-      yield { choices: [{ index: 0, delta: { content: text }, logprobs: { content, refusal: null } }] }
-    } else yield* chunk.fromText(toChunk, text)
+    return text
+  }
+
+  /** A piece of the answer's text, as far as it cannot begin a stop sequence. */
+  *#utter(piece: string, logprobs: readonly Members[] = []): Iterable<TranslatedChunk> {
+    if (!this.#hasStop) {
+      yield* contentChunk(piece, logprobs)
+      return
+    }
+    this.#written += Buffer.byteLength(piece)
+    const { text, stoppedBy: sequence } = this.#search.read(piece)
+    this.#stoppedBy = sequence
+    this.#logprobs.push(...logprobs)
+    yield* contentChunk(text, this.#logprobs.splice(0, tokensWithin(this.#logprobs, text.length)))
+  }
+
+  /** The answer is over, and the call with it: what the model has written so far is estimated as any text is, four bytes a token. */
+  *#cut(sequence: string): Iterable<TranslatedChunk> {
+    this.#over = true
+    this.cut = true
+    yield chunk.usage({ completion_tokens: Math.ceil(this.#written / 4) })
+    yield { choices: [{ index: 0, ...stoppedBy(sequence) }] }
   }
 
   *#continueCall(item: OpenItem, text: string): Iterable<TranslatedChunk> {
@@ -169,16 +210,20 @@ class ResponseStream {
   }
 
   *#end(index: unknown, item: Members): Iterable<TranslatedChunk> {
-    if (this.#ended.has(index)) return
+    if (this.#ended.has(index) || this.#stoppedBy !== undefined) return
     if (!this.#items.has(index)) yield* this.#begin(index, item)
     this.#ended.add(index)
     const open = this.#items.get(index)!
-    if (item.type === 'message') yield* this.#rest(open, listOf(item.content))
+    if (item.type === 'message') {
+      yield* this.#rest(open, listOf(item.content))
+      if (this.#hasStop && this.#stoppedBy === undefined) yield* contentChunk(this.#search.end(), this.#logprobs.splice(0))
+    }
     if (item.type === 'function_call') yield* this.#continueCall(open, restOf(open, textOf(item.arguments)))
     if (item.type === 'custom_tool_call') yield* this.#continueCall(open, restOf(open, textOf(item.input)))
     if (item.type !== 'reasoning') return
     for (const reasoning of toReasoningItem(item)) {
-      this.#kept.add(JSON.stringify(reasoning))
+      const text = this.#kept.add(JSON.stringify(reasoning))
+      this.#written += text.length
       this.#reasoning.push(reasoning)
     }
   }
@@ -189,7 +234,8 @@ class ResponseStream {
     const rest = restOf(open, said.join(''))
     if (rest === '') return
     open.sent += rest.length
-    yield parts.at(-1)!.type === 'refusal' ? chunk.refusal(rest) : chunk.content(rest)
+    if (parts.at(-1)!.type === 'refusal') yield chunk.refusal(rest)
+    else yield* this.#utter(rest)
   }
 
   *#finish(response: Members): Iterable<TranslatedChunk> {
@@ -197,7 +243,8 @@ class ResponseStream {
     for (const [index, item] of items.entries()) yield* this.#end(index, item)
     this.#over = true
     yield* counted(response)
-    yield chunk.finish(finishOf(response, this.#calls > 0))
+    const finish = finishOf(response, this.#calls > 0)
+    yield this.#stoppedBy === undefined ? chunk.finish(finish) : { choices: [{ index: 0, ...stoppedBy(this.#stoppedBy) }] }
   }
 }
 
@@ -213,6 +260,11 @@ const isCall = ({ type }: Members): boolean => type === 'function_call' || type 
 function restOf({ sent }: OpenItem, whole: string): string {
   if (sent > whole.length) throw new Error('an item that is shorter than its parts')
   return whole.slice(sent)
+}
+
+function* contentChunk(text: string, logprobs: readonly Members[]): Iterable<TranslatedChunk> {
+  if (logprobs.length === 0) yield* chunk.fromText(chunk.content, text)
+  else yield { choices: [{ index: 0, delta: { content: text }, logprobs: { content: logprobs, refusal: null } }] }
 }
 
 const callPart = (part: ToolCallDelta): TranslatedChunk => ({ choices: [{ index: 0, delta: { tool_calls: [part] } }] })
