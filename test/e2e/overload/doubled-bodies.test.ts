@@ -1,5 +1,5 @@
 import { BlockCounter, repeat } from '../../support/block-counter.ts'
-import { type Path, startVendors, type Vendors } from './doubled-fixture.ts'
+import { type Members, type Path, startVendors, type Vendors } from './doubled-fixture.ts'
 
 const user = (content: unknown) => ({ role: 'user', content })
 
@@ -22,7 +22,7 @@ const PDF = 'data:application/pdf;base64,JVBERi0xLjQK'
 const ANTHROPIC_CACHE = { cache_control: { type: 'ephemeral' } }
 
 /** A growing request: its members, by how much of it there is. */
-type Growing = (count: number) => object
+type Growing = (count: number) => Members
 
 const CHAT: Readonly<Record<string, Growing>> = {
   messages: (n) => ({

@@ -21,7 +21,10 @@ export const LEAST = {
 export type Path = keyof typeof LEAST
 
 /** The members of a request that differ from its least. */
-export type Members = object & { readonly stream?: boolean }
+export interface Members {
+  readonly stream?: boolean
+  readonly [member: string]: unknown
+}
 
 /** A gateway before all vendors. */
 export interface Vendors {
