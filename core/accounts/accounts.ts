@@ -79,7 +79,8 @@ export async function noteDeclaredAccounts(store: Store, lines: ReadonlyMap<stri
   // Not by `read`, whose deadline is that of long lists: the start waits for it.
   const known = await store.db.selectFrom('accounts').select(['id', 'declared_at']).execute()
   const changed = known.filter(({ id, declared_at }) => declared_at !== (lines.get(id) ?? null))
-  const missing = [...lines].filter(([id]) => !known.some((account) => account.id === id))
+  const ids = new Set(known.map(({ id }) => id))
+  const missing = [...lines].filter(([id]) => !ids.has(id))
   if (changed.length + missing.length === 0) return
   await store.db.transaction().execute(async (db) => {
     for (const { id } of changed)

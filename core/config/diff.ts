@@ -117,8 +117,9 @@ function nodeOf(value: unknown, path: Path, digests: Digests): Tree {
 
 function branchOf(value: object, path: Path, digests: Digests): Branch {
   const branch = new Map<string, Tree>()
+  const numbers = new Map<string, number>()
   for (const [key, entry] of Object.entries(value)) {
-    const name = Array.isArray(value) ? entryName(entry as object, key, branch) : key
+    const name = Array.isArray(value) ? entryName(entry as object, key, branch, numbers) : key
     branch.set(name, nodeOf(entry, [...path, key], digests))
   }
   return branch
@@ -127,12 +128,17 @@ function branchOf(value: object, path: Path, digests: Digests): Branch {
 /** The fields that name an entry of a list. */
 const NAMES = ['plugin', 'model', 'name']
 
-/** `[auth]`, and `[auth 2]` for a second one. */
-function entryName(entry: object, index: string, before: Branch): string {
+/** `[auth]`, and `[auth 2]` for a second one. `numbers`: of the last entry of each name. */
+function entryName(entry: object, index: string, before: Branch, numbers: Map<string, number>): string {
   const field = NAMES.find((name) => name in entry)
   const name = field === undefined ? index : String(entry[field as keyof typeof entry])
-  const same = [...before.keys()].filter((key) => key === `[${name}]` || key.startsWith(`[${name} `)).length
-  return same === 0 ? `[${name}]` : `[${name} ${same + 1}]`
+  let number = numbers.get(name) ?? 0
+  let numbered: string
+  // A key may have the name "auth 2".
+  do numbered = ++number === 1 ? `[${name}]` : `[${name} ${number}]`
+  while (before.has(numbered))
+  numbers.set(name, number)
+  return numbered
 }
 
 const withoutBrackets = (name: string): string => name.replace(/^\[|\]$/g, '')

@@ -20,16 +20,24 @@ export function digestsOf(raw: RawConfig): Digests {
 /** The fields that name plugins, by section. */
 const PLUGIN_FIELDS = { chain: 'plugin', namespaces: 'provider' }
 
-/**
- * What only gateways with the same values in the references of a namespace's `config` know; '' if it has none. `credential`: with those of
- * one of its `credentials` too.
- */
-export function secretOf(namespace: string, digests: Digests, credential?: string): string {
-  const places = [['config'], ...(credential === undefined ? [] : [['credentials', credential]])]
-  const sections = places.map((place) => `${digestKey(['namespaces', namespace, ...place]).slice(0, -1)},`)
-  const own = [...digests].filter(([place]) => sections.some((section) => place.startsWith(section))).sort()
-  return own.length === 0 ? '' : hash('sha256', JSON.stringify(own))
+/** What only gateways with the same values in the references of routes.yaml know. */
+export class NamespaceSecrets {
+  /** By the `digestKey` of a namespace's `config`, and of each of its `credentials`. */
+  readonly #sections: ReadonlyMap<string, readonly (readonly [place: string, digest: string])[]>
+
+  constructor(digests: Digests) {
+    this.#sections = Map.groupBy(digests, ([place]) => sectionOf(JSON.parse(place)))
+  }
+
+  /** Of the `config` of a namespace; '' if it has no references. `credential`: with those of one of its `credentials` too. */
+  of(namespace: string, credential?: string): string {
+    const places: readonly Path[] = [['config'], ...(credential === undefined ? [] : [['credentials', credential]])]
+    const own = places.flatMap((place) => this.#sections.get(digestKey(['namespaces', namespace, ...place])) ?? []).sort()
+    return own.length === 0 ? '' : hash('sha256', JSON.stringify(own))
+  }
 }
+
+const sectionOf = (path: Path): string => digestKey(path.slice(0, path[2] === 'credentials' ? 4 : 3))
 
 function* digestsOfPlugins({ values, file }: RawConfig): Iterable<readonly [string, string]> {
   const baseDir = dirname(resolve(file.name))

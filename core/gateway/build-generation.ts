@@ -1,5 +1,5 @@
 import type { Config, LinkConfig, NamespaceConfig } from '../config/config.ts'
-import { secretOf } from '../config/digests.ts'
+import { NamespaceSecrets } from '../config/digests.ts'
 import { type ChainLink, composeChain, type LinkGuard } from '../http/chain.ts'
 import { Generation } from '../http/generation.ts'
 import type { InstanceLeases } from '../plugins/instances.ts'
@@ -31,7 +31,8 @@ export async function buildGeneration(
     const builder = new GenerationBuilder(services, instances)
     const errors = new CreateErrors(config.text)
     const links = await errors.collect(config.chain.entries(), ([index, entry]) => builder.createLink(entry, index))
-    const namespaces = await errors.collect(config.namespaces.values(), (entry) => builder.createNamespace(entry, config))
+    const secrets = new NamespaceSecrets(config.digests)
+    const namespaces = await errors.collect(config.namespaces.values(), (entry) => builder.createNamespace(entry, secrets))
     const [prices] = await errors.collect([config], (each) => PriceList.create(each))
     if (prices === undefined || errors.diagnostics.length > 0) throw new ConfigError(errors.diagnostics)
     const table = new RoutingTable({
@@ -70,7 +71,7 @@ class GenerationBuilder {
     return { name: plugin.name, handle: link.handle, explain, isBuiltIn, when }
   }
 
-  async createNamespace(entry: NamespaceConfig, { digests }: Config): Promise<Namespace> {
+  async createNamespace(entry: NamespaceConfig, all: NamespaceSecrets): Promise<Namespace> {
     const { name, plugin, config, models, timeouts, testKeys, keptObjects, addresses, hostedTools, dormant, at } = entry
     const common = { name, models, timeouts, testKeys, keptObjects, hostedTools }
     if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new ModelDiscovery([], this.#services.log) }
@@ -79,7 +80,7 @@ class GenerationBuilder {
     const state = this.#stateOf(name, created, entry)
     const { provider, credentials } = created
     const names = credentials?.all.map((each) => each.name) ?? [undefined]
-    const secrets = new Map(names.map((each) => [each, secretOf(name, digests, each)]))
+    const secrets = new Map(names.map((each) => [each, all.of(name, each)]))
     const { addresses: own = [], ownHosts = [] } = provider
     const fetches = { allowed: [...addresses, ...own], own: ownHosts }
     return { ...common, upstream: { name: plugin.name, provider, operations, state, client, secrets, fetches }, catalogue }

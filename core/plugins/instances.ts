@@ -51,24 +51,31 @@ export interface Closable {
 /** The configured plugins of a gateway: each lives for as long as a generation uses it. */
 export class InstancePool {
   readonly #log: HostLog
-  readonly #instances = new Set<Instance>()
+  /** By identity. */
+  readonly #instances = new Map<string, Set<Instance>>()
 
   constructor(log: HostLog) {
     this.#log = log
   }
 
   /** One of this identity that is not among those taken already: a chain may have two links that are alike. */
-  find(identity: InstanceIdentity, taken: ReadonlySet<Instance>): Instance | undefined {
-    return [...this.#instances].find((instance) => !taken.has(instance) && instance.is(identity))
+  find(identity: InstanceIdentity, isTaken: (instance: Instance) => boolean): Instance | undefined {
+    const { plugin } = identity
+    for (const instance of this.#instances.get(keyOf(identity)) ?? [])
+      if (instance.isOf(plugin) && !isTaken(instance)) return instance
+    return undefined
   }
 
   add(instance: Instance): void {
-    this.#instances.add(instance)
+    const alike = this.#instances.get(instance.key) ?? new Set()
+    this.#instances.set(instance.key, alike.add(instance))
   }
 
   /** Closes what its last user gave back. One that throws or hangs is logged and does not keep the others open. */
   async close(instance: Instance): Promise<void> {
-    this.#instances.delete(instance)
+    const alike = this.#instances.get(instance.key)
+    alike?.delete(instance)
+    if (alike?.size === 0) this.#instances.delete(instance.key)
     try {
       await withTimeout(CLOSE_MS, instance.close())
     } catch (err) {
@@ -97,7 +104,7 @@ export class InstanceLeases {
    * `make` throws.
    */
   async take<Made extends Closable>(identity: InstanceIdentity, make: (life: InstanceContext) => Promise<Made>): Promise<Made> {
-    const known = this.#pool.find(identity, new Set(this.#taken.keys()))
+    const known = this.#pool.find(identity, (instance) => this.#taken.has(instance))
     const instance = known ?? (await this.#make(identity, make))
     instance.users++
     this.#taken.set(instance, identity.at)
@@ -140,15 +147,15 @@ class Instance implements InstanceContext {
   /** How many generations use it. */
   users = 0
   made: Closable = {}
+  readonly key: string
   readonly #identity: InstanceIdentity
-  readonly #fingerprint: string
   readonly #abort = new AbortController()
   #at: Position | undefined
 
   constructor(identity: InstanceIdentity) {
     this.plugin = identity.plugin.name
     this.#identity = identity
-    this.#fingerprint = fingerprint(identity.config)
+    this.key = keyOf(identity)
     this.#at = identity.at
   }
 
@@ -164,9 +171,8 @@ class Instance implements InstanceContext {
     return this.#abort.signal
   }
 
-  is({ plugin, place, config }: InstanceIdentity): boolean {
-    const own = this.#identity
-    return own.plugin === plugin && own.place === place && this.#fingerprint === fingerprint(config)
+  isOf(plugin: ChainPlugin | ProviderPlugin): boolean {
+    return this.#identity.plugin === plugin
   }
 
   move(at: Position | undefined): void {
@@ -178,6 +184,9 @@ class Instance implements InstanceContext {
     await this.made.close?.()
   }
 }
+
+/** The same for the same place and config. */
+const keyOf = ({ place, config }: InstanceIdentity): string => JSON.stringify([place, fingerprint(config)])
 
 /**
  * Tells whether two configs are the same, secrets' values included, without holding a secret: a digest of what the config says,

@@ -21,11 +21,11 @@ function noticesOfGlobs({ namespaces, text }: Config, prices: PriceList): readon
 }
 
 function noticesOfCosts(config: Config, prices: PriceList): readonly string[] {
-  const named = [...namedModels(config)]
+  const named = Map.groupBy(namedModels(config), (id) => id.slice(0, id.indexOf('/')))
   return [...config.namespaces.values()].flatMap((namespace) => {
     if (namespace.dormant !== undefined) return []
     const { name } = namespace
-    const models = named.filter((id) => id.startsWith(`${name}/`)).map((id) => id.slice(name.length + 1))
+    const models = (named.get(name) ?? []).map((id) => id.slice(name.length + 1))
     const unpriced = models.filter((model) => !hasPrice(model, namespace, prices))
     const advice = 'add prices, or free: true, to "prices"'
     if (unpriced.length > 0) return [`the cost of calls to ${listed(unpriced, config, name)} is unknown; ${advice}`]

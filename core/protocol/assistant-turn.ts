@@ -11,14 +11,18 @@ export class AssistantTurn {
   /** What providers with names of their own want back with calls, by the numbers of these. */
   readonly #extras = new Map<number, Extra>()
   #wrapped: WrappedState | undefined
+  #length = 0
 
   say(parts: readonly ContentPart[]): void {
-    this.#parts.push(...parts)
+    for (const part of parts) {
+      this.#parts.push(part)
+      if (part.type === 'text') this.#length += part.text.length
+    }
   }
 
   /** Characters of text so far. */
   get length(): number {
-    return this.#parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
+    return this.#length
   }
 
   /** Reasoning that has the state of its upstream. */

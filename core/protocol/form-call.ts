@@ -21,6 +21,7 @@ export class FormCall implements Call {
   readonly #context: CallContext
   readonly #boundary = newBoundary()
   #parts: readonly FormPart[]
+  #byName: ReadonlyMap<string, readonly FormPart[]>
   #model: ModelId | undefined
   /** The files that count as memory. */
   readonly #counted = new Set<FormFile>()
@@ -31,6 +32,7 @@ export class FormCall implements Call {
     this.endpoint = context.endpoint
     this.#context = context
     this.#parts = parts
+    this.#byName = byName(parts)
     this.#check()
   }
 
@@ -59,7 +61,7 @@ export class FormCall implements Call {
   }
 
   get keys(): readonly string[] {
-    return [...new Set(this.#parts.map(({ name }) => name))]
+    return [...this.#byName.keys()]
   }
 
   get body(): Readonly<ChatRequest> {
@@ -82,7 +84,7 @@ export class FormCall implements Call {
   }
 
   member(key: string): unknown {
-    const values = this.#parts.filter(({ name }) => name === key).map(({ value }) => described(key, value))
+    const values = (this.#byName.get(key) ?? []).map(({ value }) => described(key, value))
     return values.length > 1 ? values : values[0]
   }
 
@@ -115,6 +117,7 @@ export class FormCall implements Call {
     const [, key] = /^\/([^/]+)$/.exec(pointer) ?? []
     if (key === undefined) throw new RangeError(`a form has no member at ${pointer}`)
     this.#parts = withTexts(this.#parts, { [key.replaceAll('~1', '/').replaceAll('~0', '~')]: value })
+    this.#byName = byName(this.#parts)
     this.#model = undefined
     this.#check()
   }
@@ -130,6 +133,8 @@ export class FormCall implements Call {
 }
 
 closeFacade(FormCall)
+
+const byName = (parts: readonly FormPart[]): ReadonlyMap<string, readonly FormPart[]> => Map.groupBy(parts, ({ name }) => name)
 
 /** Characters for a byte. */
 const BASE64 = 4 / 3
@@ -151,13 +156,15 @@ function described(key: string, value: FormPart['value']): unknown {
 
 function withTexts(parts: readonly FormPart[], members: Readonly<Record<string, unknown>>): readonly FormPart[] {
   const texts = new Map(Object.entries(members).map(([name, value]) => [name, textsOf(name, value)]))
-  const added = [...texts].filter(([name]) => parts.every((part) => part.name !== name))
-  const replaced = parts.flatMap((part, index) => {
+  const placed = new Set<string>()
+  const replaced = parts.flatMap((part) => {
     const own = texts.get(part.name)
     if (own === undefined) return [part]
-    return parts.findIndex(({ name }) => name === part.name) === index ? own : []
+    const isFirst = !placed.has(part.name)
+    placed.add(part.name)
+    return isFirst ? own : []
   })
-  return [...replaced, ...added.flatMap(([, own]) => own)]
+  return [...replaced, ...[...texts].flatMap(([name, own]) => (placed.has(name) ? [] : own))]
 }
 
 function textsOf(name: string, value: unknown): readonly FormPart[] {

@@ -14,12 +14,6 @@ export interface ReplyParts {
   tool(call: number, part: ToolCallDelta): void
 }
 
-/** A call whose parts wait until the open one is complete. */
-interface WaitingCall {
-  readonly call: number
-  readonly parts: ToolCallDelta[]
-}
-
 /**
  * Puts the parts of a streamed reply in an order in which no part stands inside a tool call, for protocols whose parts do not overlap: what an
  * upstream sends before the open call is complete waits.
@@ -27,7 +21,8 @@ interface WaitingCall {
 export class ReplySequence {
   readonly #to: ReplyParts
   readonly #kept = new KeptText()
-  readonly #waiting: WaitingCall[] = []
+  /** The parts of calls that wait until the open one is complete, by the number of their call. */
+  readonly #waiting = new Map<number, ToolCallDelta[]>()
   /** Texts and thoughts that wait for the open call. */
   readonly #waitingWords: (() => void)[] = []
   /** The call of the last part, and its arguments so far. */
@@ -51,7 +46,7 @@ export class ReplySequence {
   /** The reply is complete: passes on what waits. */
   end(): void {
     for (const write of this.#waitingWords) write()
-    for (const { call, parts } of this.#waiting) for (const part of parts) this.#to.tool(call, part)
+    for (const [call, parts] of this.#waiting) for (const part of parts) this.#to.tool(call, part)
   }
 
   #say(text: string, write: (text: string) => void): void {
@@ -67,14 +62,14 @@ export class ReplySequence {
 
   #readCall(part: ToolCallDelta): void {
     const call = part.index ?? 0
-    const waiting = this.#waiting.find((one) => one.call === call)
+    const waiting = this.#waiting.get(call)
     if (waiting === undefined && (this.#open?.call === call || !this.#isBusy())) {
       this.#tool(call, part)
       return
     }
     this.#kept.add(part.function?.arguments)
-    if (waiting === undefined) this.#waiting.push({ call, parts: [part] })
-    else waiting.parts.push(part)
+    if (waiting === undefined) this.#waiting.set(call, [part])
+    else waiting.push(part)
   }
 
   #tool(call: number, part: ToolCallDelta): void {
@@ -85,7 +80,7 @@ export class ReplySequence {
 
   /** Whether a tool call is open whose arguments are not complete, or something waits already: the order is kept. */
   #isBusy(): boolean {
-    if (this.#waiting.length > 0 || this.#waitingWords.length > 0) return true
+    if (this.#waiting.size > 0 || this.#waitingWords.length > 0) return true
     return this.#open !== undefined && parseRecord(this.#open.json) === undefined
   }
 }

@@ -18,7 +18,20 @@ export function fittedName(name: string): string {
 
 const FITTED = /_[\da-f]{10}$/
 
-/** The name of the client's tool that has a vendor's name. `names`: of the client's tools; called only for names that may be fitted ones. */
-export function clientName(fitted: string, names: () => readonly string[]): string {
-  return FITTED.test(fitted) ? (names().find((name) => fittedName(name) === fitted) ?? fitted) : fitted
+/** The names of a client's tools, by those that vendors have for them. */
+export class ClientNames {
+  readonly #names: () => readonly string[]
+  #byFitted: ReadonlyMap<string, string> | undefined
+
+  /** `names`: of the client's tools; called only for a reply with a name that may be a fitted one. */
+  constructor(names: () => readonly string[]) {
+    this.#names = names
+  }
+
+  /** The client's name of the tool that a model calls. */
+  of(called: string): string {
+    if (!FITTED.test(called)) return called
+    this.#byFitted ??= new Map(this.#names().map((name) => [fittedName(name), name]))
+    return this.#byFitted.get(called) ?? called
+  }
 }

@@ -30,8 +30,8 @@ export function coolestFirst(ordered: readonly Candidate[], account: string): Co
   const now = performance.now()
   const isReady = ({ target }: Candidate): boolean => target.health.availability(now, account) !== 'coolingDown'
   if (ordered.every(isReady)) return { candidates: ordered, ready: ordered.length }
-  const ready = ordered.filter(isReady)
-  return { candidates: [...ready, ...ordered.filter((each) => !ready.includes(each))], ready: ready.length }
+  const { ready = [], cooling = [] } = Object.groupBy(ordered, (each) => (isReady(each) ? 'ready' : 'cooling'))
+  return { candidates: [...ready, ...cooling], ready: ready.length }
 }
 
 function walk(choice: Choice, hint: OrderHint): readonly Candidate[] {

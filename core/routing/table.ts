@@ -3,7 +3,7 @@ import type { CuratedNamespace, RouteConfig, TargetConfig, Timeouts } from '../c
 import type { RetryCause } from '../config/schema/retry-causes.ts'
 import { modelNotFound } from '../protocol/call.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
-import { matchesGlob } from '../text/glob.ts'
+import { GlobList, matchesGlob } from '../text/glob.ts'
 import { nearest } from '../text/suggestions.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { ModelDiscovery } from './discovery.ts'
@@ -72,6 +72,8 @@ export class RoutingTable {
   /** The largest body that a provider accepts from keys of this kind, in bytes. */
   readonly maxBody: Readonly<Record<Kind, number>>
   readonly #aliases: ReadonlyMap<string, string>
+  /** The allowed models of namespaces that do not allow all. */
+  readonly #allowed = new Map<string, GlobList>()
   readonly #sandbox: NamedProvider
   readonly #routes: Readonly<Record<Kind, ReadonlyMap<string, Route>>>
   readonly #plain: Readonly<Record<Kind, BoundedMap<string, Route>>> = {
@@ -87,6 +89,7 @@ export class RoutingTable {
     this.namespaces = namespaces
     this.curated = curated
     this.#aliases = aliases
+    for (const { name, models } of namespaces.values()) if (models !== undefined) this.#allowed.set(name, new GlobList(models))
     this.#sandbox = sandbox
     this.#names = [...namesOf({ namespaces, curated, aliases })]
     const routesOf = (kind: Kind) => buildRoutes(curated.values(), (id) => this.#named(split(id), kind))
@@ -126,11 +129,12 @@ export class RoutingTable {
   #nearest(name: string, principal: Principal): string | undefined {
     const namespace = name.slice(0, name.indexOf('/') + 1)
     const names = this.#names.toSorted((a, b) => Number(b.startsWith(namespace)) - Number(a.startsWith(namespace)))
-    const callable = names.filter((each) => this.#isServed(this.resolve(each)!, principal)).slice(0, MOST_COMPARED)
+    const callable = names.filter((each) => this.serves(this.resolve(each)!, principal)).slice(0, MOST_COMPARED)
     return callable.find((each) => each.endsWith(`/${name}`)) ?? nearest(name, callable)
   }
 
-  #isServed(model: ModelId, principal: Principal): boolean {
+  /** Whether there is a route for a model that the principal may call. */
+  serves(model: ModelId, principal: Principal): boolean {
     const { kind } = principal
     return this.mayCall(model, principal) && (this.#routes[kind].has(model.id) || this.#target(model, kind) !== undefined)
   }
@@ -145,11 +149,8 @@ export class RoutingTable {
 
   /** Whether the namespace, the account and the key all allow a model. */
   mayCall({ id, namespace, model }: ModelId, { models }: Principal): boolean {
-    const allowed = this.namespaces.get(namespace)?.models
-    return (
-      (allowed === undefined || allowed.some((glob) => matchesGlob(glob, model))) &&
-      models.every((list) => list.some((glob) => matchesGlob(glob, id)))
-    )
+    const isAllowed = this.#allowed.get(namespace)?.matches(model) ?? true
+    return isAllowed && models.every((list) => list.some((glob) => matchesGlob(glob, id)))
   }
 
   /** The same for a model by its id, which may be of an unknown namespace. */
@@ -183,7 +184,7 @@ export class RoutingTable {
     const upstream = namespace && this.#upstreamOf(namespace, kind)
     if (upstream === undefined) return undefined
     const { name, provider, operations, state, client, secrets, fetches } = upstream
-    const isNamed = namespace!.models?.includes(model.model) ?? false
+    const isNamed = this.#allowed.get(model.namespace)?.names(model.model) ?? false
     const target: Target = {
       id: model.id,
       served: { namespace: model.namespace, model: model.model, provider: name },

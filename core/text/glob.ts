@@ -1,3 +1,24 @@
+/** A list of globs, of which most have no `*` as a rule: those are looked up, and only the others compared. */
+export class GlobList {
+  readonly #names: ReadonlySet<string>
+  readonly #globs: readonly string[]
+
+  constructor(globs: readonly string[]) {
+    this.#names = new Set(globs)
+    this.#globs = globs.filter((glob) => glob.includes('*'))
+  }
+
+  /** Whether an id is in the list itself. */
+  names(id: string): boolean {
+    return this.#names.has(id)
+  }
+
+  /** Whether an id matches one of the list. */
+  matches(id: string): boolean {
+    return this.#names.has(id) || this.#globs.some((glob) => matchesGlob(glob, id))
+  }
+}
+
 /**
  * Whether a model id matches a glob: `*` matches any characters, slashes included; every other character matches itself.
  * Each piece is searched for once, from left to right: no glob can make it backtrack.

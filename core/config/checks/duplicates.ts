@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Problem } from '../file/config-file.ts'
 import { formatPath, type Path } from '../file/path.ts'
 import { asMap, asStrings, type RawConfig } from '../file/raw-config.ts'
@@ -16,24 +15,35 @@ export function findDuplicates(raw: RawConfig, names: ModelNames): readonly Prob
 
 type Duplicate = readonly [Path, why: string]
 
+/** For each entry, the index of the first one that equals it. */
+function firstsOf(entries: readonly unknown[]): readonly number[] {
+  const firsts = new Map<unknown, number>()
+  return entries.map((entry, index) => {
+    const first = firsts.get(entry) ?? index
+    firsts.set(entry, first)
+    return first
+  })
+}
+
 function duplicateTargets({ routes }: ModelNames): readonly Duplicate[] {
-  return [...routes.values()].flatMap(({ targets }) =>
-    targets.flatMap(({ path, id }, index): readonly Duplicate[] => {
-      const first = targets.findIndex((target) => target.id === id)
+  return [...routes.values()].flatMap(({ targets }) => {
+    const firsts = firstsOf(targets.map(({ id }) => id))
+    return targets.flatMap(({ path }, index): readonly Duplicate[] => {
+      const first = firsts[index]
       return first === index ? [] : [[path, `is the same as targets[${first}]; keep one of them, with the sum of their weights`]]
-    }),
-  )
+    })
+  })
 }
 
 /** Expectations of one model that name the same failures. */
 function duplicateExpectations({ values }: RawConfig): readonly Duplicate[] {
   return Object.entries(asMap(asMap(values).expect)).flatMap(([model, expected]) => {
     if (!Array.isArray(expected)) return []
-    const failures = expected.map(failuresOf)
-    return failures.flatMap((failing, index): readonly Duplicate[] => {
-      const first = failures.findIndex((other) => isDeepStrictEqual(other, failing))
+    const firsts = firstsOf(expected.map(failuresOf))
+    return expected.flatMap((expectation: unknown, index): readonly Duplicate[] => {
+      const first = firsts[index]
       // A misspelt "failing" is reported by the schema.
-      const isMisspelt = Object.keys(asMap(expected[index])).some((field) => !['failing', 'to'].includes(field))
+      const isMisspelt = Object.keys(asMap(expectation)).some((field) => !['failing', 'to'].includes(field))
       return first === index || isMisspelt
         ? []
         : [[['expect', model, index], `has the same failures as [${first}]; keep one of them`]]
@@ -41,21 +51,26 @@ function duplicateExpectations({ values }: RawConfig): readonly Duplicate[] {
   })
 }
 
-/** The causes as text: YAML reads `429` as a number. */
-const failuresOf = (expectation: unknown): unknown =>
-  Object.fromEntries(Object.entries(asMap(asMap(expectation).failing)).map(([name, cause]) => [name, String(cause)]))
+/** The same text for the same failures. The causes are texts: YAML reads `429` as a number. */
+const failuresOf = (expectation: unknown): string =>
+  JSON.stringify(
+    Object.entries(asMap(asMap(expectation).failing))
+      .map(([name, cause]) => [name, String(cause)])
+      .sort(),
+  )
 
 /** Keys with the same name or hash: usage is counted by name, and a caller is found by hash. */
 function duplicateKeys(raw: RawConfig): readonly Duplicate[] {
   const keys = Object.values(asMap(asMap(raw.values).keys)).map(asMap)
-  return (['name', 'hash'] as const).flatMap((field) =>
-    keys.flatMap((key, index): readonly Duplicate[] => {
+  return (['name', 'hash'] as const).flatMap((field) => {
+    const firsts = firstsOf(keys.map((key) => key[field]))
+    return keys.flatMap((key, index): readonly Duplicate[] => {
       const path: Path = ['keys', index, field]
-      const first = keys.findIndex((other) => other[field] === key[field])
+      const first = firsts[index]
       if (key[field] === undefined || first === index || raw.isUnset(path)) return []
       return [[path, `is the same as keys[${first}].${field}; each key needs its own`]]
-    }),
-  )
+    })
+  })
 }
 
 /** Budgets of one key or account for the same unit: the larger one would have no effect. */
@@ -65,11 +80,12 @@ function duplicateBudgets({ values }: RawConfig): readonly Duplicate[] {
   const ofAccounts = Object.entries(asMap(accounts)).map(([id, account]) => [['accounts', id, 'budget'], account] as const)
   return [...ofKeys, ...ofAccounts].flatMap(([path, owner]) => {
     const budgets = asStrings(asMap(owner).budget)
-    const unitOf = (budget: string) => budget.split('/')[1]
-    return budgets.flatMap(([index, budget]): readonly Duplicate[] => {
-      const first = budgets.find(([, other]) => unitOf(other) === unitOf(budget))!
-      if (first[0] === index) return []
-      return [[[...path, index], `is per ${unitOf(budget)}, as is [${first[0]}]; keep one of them`]]
+    const units = budgets.map(([, budget]) => budget.split('/')[1])
+    const firsts = firstsOf(units)
+    return budgets.flatMap(([index], place): readonly Duplicate[] => {
+      const first = firsts[place]!
+      if (first === place) return []
+      return [[[...path, index], `is per ${units[place]}, as is [${budgets[first]![0]}]; keep one of them`]]
     })
   })
 }

@@ -47,14 +47,16 @@ function ineffectiveWeights({ targets, isSingle, fields }: RawRoute, { isWritten
 
 /** Fallbacks whose upstream models are all tried before them. */
 function ineffectiveFallbacks({ targets, fallbacks }: RawRoute, { names }: RuleContext): readonly Ineffective[] {
+  const tried = new Set(targets.flatMap(({ id }) => [...names.upstreamModels(id)]))
+  const places = new Map(targets.map(({ id }, index) => [id, `targets[${index}]`]))
   return fallbacks.flatMap(({ path, id }, index): readonly Ineffective[] => {
-    const before = [...targets, ...fallbacks.slice(0, index)]
     const models = [...names.upstreamModels(id)]
-    const tried = new Set(before.flatMap((target) => [...names.upstreamModels(target.id)]))
-    if (models.length === 0 || !models.every((model) => tried.has(model))) return []
-    const same = before.findIndex((target) => target.id === id)
-    const place = same < targets.length ? `targets[${same}]` : `fallbacks[${same - targets.length}]`
-    const why = same < 0 ? 'all its models are tried before it' : `it is the same as ${place}, which is tried before it`
+    const isTried = models.length > 0 && models.every((model) => tried.has(model))
+    const same = places.get(id)
+    for (const model of models) tried.add(model)
+    places.set(id, same ?? `fallbacks[${index}]`)
+    if (!isTried) return []
+    const why = same === undefined ? 'all its models are tried before it' : `it is the same as ${same}, which is tried before it`
     return [[path, `has no effect: ${why}; remove it`]]
   })
 }

@@ -48,8 +48,9 @@ export async function configurePlugins<Kind extends PluginKind>(
   const creatable = new Map<Path, ConfiguredPlugin<Kind>>()
   const names: LocatedNames[] = []
   const problems: Problem[] = []
-  for (const entry of pluginEntries(kind, raw)) {
-    files.include(() => pluginFiles(entry.name, baseDir))
+  const entries = [...pluginEntries(kind, raw)]
+  for (const name of new Set(entries.map((entry) => entry.name))) files.include(() => pluginFiles(name, baseDir))
+  for (const entry of entries) {
     try {
       const plugin = await loadPlugin(entry.name, kind, baseDir)
       const isBuiltIn = (await builtinNames(kind)).includes(entry.name)

@@ -4,8 +4,9 @@ import { parseRecord, textOf } from '../../sdk/json.ts'
 import type { RepliedCall } from '../client-protocol.ts'
 import { functionCallOf, picturesOf, readReasoning } from '../reply-sequence.ts'
 import { ReplyState, type UpstreamState, writeState } from '../state.ts'
+import type { ClientNames } from '../tool-names.ts'
 import { estimatedUsage } from '../usage.ts'
-import { toolNameIn } from './tools.ts'
+import { toolNamesOf } from './tools.ts'
 import { toWholeUsage } from './usage.ts'
 import type { Message, ReplyBlock, StopReason } from './wire.ts'
 
@@ -23,10 +24,11 @@ export function toMessage(completion: ChatCompletion, call: RepliedCall): Messag
     .concat(pictures)
   const state = new ReplyState(owner)
   state.read({ ...message, tool_calls: calls.map((one, index) => ({ ...one, index })) } as Parameters<ReplyState['read']>[0])
+  const names = toolNamesOf(call)
   const content = [
     ...toThinking(message, state),
     ...texts.map(textBlock),
-    ...calls.flatMap((one, index) => [...stateBlocks(state.before(index)), toToolUse(one, call)]),
+    ...calls.flatMap((one, index) => [...stateBlocks(state.before(index)), toToolUse(one, names)]),
     ...[...state.rest()].flatMap(stateBlocks),
   ]
   const usage = completion.usage ?? estimatedUsage(promptEstimate, JSON.stringify(content).length)
@@ -103,9 +105,9 @@ function toThinking(message: Readonly<Record<string, unknown>>, state: ReplyStat
 export const stateBlocks = (state: UpstreamState | undefined): ReplyBlock[] =>
   state === undefined ? [] : [{ type: 'redacted_thinking', data: writeState(state) }]
 
-function toToolUse({ id, function: called }: ToolCall, call: RepliedCall): ReplyBlock {
+function toToolUse({ id, function: called }: ToolCall, names: ClientNames): ReplyBlock {
   const { name, arguments: text } = called ?? { name: '', arguments: '' }
-  return toolBlock(toToolId(id), toolNameIn(call, textOf(name)), toInput(textOf(text)))
+  return toolBlock(toToolId(id), names.of(textOf(name)), toInput(textOf(text)))
 }
 
 /** Arguments that are no JSON object, such as those that were cut, are kept as text. */

@@ -3,9 +3,10 @@ import { textOf } from '../../sdk/json.ts'
 import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
 import { type ReplyParts, ReplySequence } from '../reply-sequence.ts'
 import { type ReasoningField, ReplyState, type UpstreamState, writeState } from '../state.ts'
+import type { ClientNames } from '../tool-names.ts'
 import { estimatedUsage } from '../usage.ts'
 import { type ChoiceEnd, emptyMessage, PICTURE, stateBlocks, textBlock, toolBlock, toStop, toToolId } from './reply.ts'
-import { toolNameIn } from './tools.ts'
+import { toolNamesOf } from './tools.ts'
 import { toDeltaUsage } from './usage.ts'
 import type { BlockDelta, ReplyBlock, StreamEvent } from './wire.ts'
 
@@ -27,6 +28,7 @@ export class MessageStreamWriter implements ReplyWriter {
   readonly #call: RepliedCall
   readonly #sequence: ReplySequence
   readonly #state: ReplyState
+  readonly #names: ClientNames
   #out = ''
   #hasBegun = false
   #index = -1
@@ -42,6 +44,7 @@ export class MessageStreamWriter implements ReplyWriter {
     this.#call = call
     this.#sequence = new ReplySequence(this.#parts())
     this.#state = new ReplyState(call.owner)
+    this.#names = toolNamesOf(call)
   }
 
   write(chunk: ChatChunk): string {
@@ -116,7 +119,7 @@ export class MessageStreamWriter implements ReplyWriter {
     const state = this.#state.before(call)
     if (this.#open?.kind === 'thinking') this.#close(state)
     else this.#tell(state)
-    this.#start({ kind: 'tool', call }, toolBlock(toToolId(id), toolNameIn(this.#call, textOf(called?.name))))
+    this.#start({ kind: 'tool', call }, toolBlock(toToolId(id), this.#names.of(textOf(called?.name))))
   }
 
   /** A block with a state alone. */

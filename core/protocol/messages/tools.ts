@@ -2,7 +2,7 @@ import type { ChatRequest, ChatTool } from '../../sdk/api.ts'
 import { isRecord, textOf } from '../../sdk/json.ts'
 import type { RepliedCall } from '../client-protocol.ts'
 import type { Notes } from '../notes.ts'
-import { clientName, fittedName } from '../tool-names.ts'
+import { ClientNames, fittedName } from '../tool-names.ts'
 import { toParameters } from '../tool-schema.ts'
 
 /** Members of a tool that change how Anthropic offers it, not what it does. */
@@ -54,8 +54,8 @@ function toChoice(choice: unknown): Partial<ChatRequest> {
   }
 }
 
-/** The client's name of the tool that a model calls. */
-export const toolNameIn = (call: RepliedCall, name: string): string => clientName(name, () => namesOf(call.member('tools')))
+/** The names of a call's tools. */
+export const toolNamesOf = (call: RepliedCall): ClientNames => new ClientNames(() => namesOf(call.member('tools')))
 
 const namesOf = (tools: unknown): readonly string[] =>
   Array.isArray(tools) ? tools.map((tool) => (isRecord(tool) ? textOf(tool.name) : '')) : []

@@ -30,9 +30,9 @@ const USAGE: Usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
 
 /**
  * The reply of an OpenAI-compatible upstream with this content: whole, and as the events of a stream, each text and each tool's
- * arguments in two pieces. The default usage is 5 and 2 tokens.
+ * arguments in two pieces, or as many as `count`. The default usage is 5 and 2 tokens.
  */
-export function openaiReply(says: Said): { readonly whole: ChatCompletion; readonly stream: readonly string[] } {
+export function openaiReply(says: Said, count = 2): { readonly whole: ChatCompletion; readonly stream: readonly string[] } {
   const { text, reasoning, refusal, tools = [] } = says
   const usage = { ...USAGE, ...says.usage }
   const message = {
@@ -47,10 +47,10 @@ export function openaiReply(says: Said): { readonly whole: ChatCompletion; reado
     whole: { ...HEAD, object: 'chat.completion', choices: [choice], usage },
     stream: [
       chunk({ role: 'assistant', content: '' }),
-      ...halves(reasoning).map((reasoning_content) => chunk({ reasoning_content })),
-      ...halves(text).map((content) => chunk({ content })),
-      ...halves(refusal).map((piece) => chunk({ refusal: piece })),
-      ...tools.flatMap(toolDeltas).map((delta) => chunk(delta)),
+      ...inPieces(reasoning, count).map((reasoning_content) => chunk({ reasoning_content })),
+      ...inPieces(text, count).map((content) => chunk({ content })),
+      ...inPieces(refusal, count).map((piece) => chunk({ refusal: piece })),
+      ...tools.flatMap((tool, index) => toolDeltas(tool, index, count)).map((delta) => chunk(delta)),
       chunk({}, finishOf(says)),
       event({ ...HEAD, object: 'chat.completion.chunk', choices: [], usage } satisfies ChatChunk),
       DONE,
@@ -72,14 +72,15 @@ const toolStart = ({ name }: SaidTool, index: number) => ({
   function: { name, arguments: '' },
 })
 
-function toolDeltas(tool: SaidTool, index: number): ChatDelta[] {
-  const pieces = halves(called(tool).arguments).map((text) => ({ index, function: { arguments: text } }))
-  return [{ index, ...toolStart(tool, index) }, ...pieces].map((part) => ({ tool_calls: [part] }))
+function toolDeltas(tool: SaidTool, index: number, count: number): ChatDelta[] {
+  const parts = inPieces(called(tool).arguments, count).map((text) => ({ index, function: { arguments: text } }))
+  return [{ index, ...toolStart(tool, index) }, ...parts].map((part) => ({ tool_calls: [part] }))
 }
 
-/** A text in two pieces, cut between two characters; none of an empty text. */
-export function halves(text = ''): string[] {
+/** A text in pieces of equal length, cut between two characters: `count` of them at most, none of an empty text. */
+export function inPieces(text = '', count = 2): string[] {
   const characters = [...text]
-  const middle = Math.ceil(characters.length / 2)
-  return [characters.slice(0, middle), characters.slice(middle)].map((half) => half.join('')).filter((half) => half !== '')
+  const length = Math.max(1, Math.ceil(characters.length / count))
+  const starts = Array.from({ length: Math.ceil(characters.length / length) }, (_, index) => index * length)
+  return starts.map((start) => characters.slice(start, start + length).join(''))
 }

@@ -1,4 +1,4 @@
-import { finishOf, halves, type Said } from './openai-reply.ts'
+import { finishOf, inPieces, type Said } from './openai-reply.ts'
 import { event } from './replies.ts'
 
 /** What a model of OpenAI wants back of its reasoning. */
@@ -11,7 +11,7 @@ interface Item {
   readonly events: readonly { readonly type: string; readonly [member: string]: unknown }[]
 }
 
-function reasoning(text: string): Item {
+function reasoning(text: string, count: number): Item {
   const head = { id: 'rs_1', type: 'reasoning' }
   const part = (piece: string) => ({ summary_index: 0, part: { type: 'summary_text', text: piece } })
   return {
@@ -19,14 +19,14 @@ function reasoning(text: string): Item {
     added: { ...head, summary: [], encrypted_content: '', status: 'in_progress' },
     events: [
       { type: 'response.reasoning_summary_part.added', ...part('') },
-      ...halves(text).map((delta) => ({ type: 'response.reasoning_summary_text.delta', summary_index: 0, delta })),
+      ...inPieces(text, count).map((delta) => ({ type: 'response.reasoning_summary_text.delta', summary_index: 0, delta })),
       { type: 'response.reasoning_summary_text.done', summary_index: 0, text },
       { type: 'response.reasoning_summary_part.done', ...part(text) },
     ],
   }
 }
 
-function message(text: string, kind: 'output_text' | 'refusal'): Item {
+function message(text: string, kind: 'output_text' | 'refusal', count: number): Item {
   const member = kind === 'refusal' ? 'refusal' : 'text'
   const more = kind === 'refusal' ? {} : { logprobs: [] }
   const part = (piece: string) => ({
@@ -40,21 +40,21 @@ function message(text: string, kind: 'output_text' | 'refusal'): Item {
     added: { ...whole, status: 'in_progress', content: [] },
     events: [
       { type: 'response.content_part.added', content_index: 0, part: part('') },
-      ...halves(text).map((delta) => ({ type: `response.${kind}.delta`, content_index: 0, ...more, delta })),
+      ...inPieces(text, count).map((delta) => ({ type: `response.${kind}.delta`, content_index: 0, ...more, delta })),
       { type: `response.${kind}.done`, content_index: 0, ...more, [member]: text },
       { type: 'response.content_part.done', content_index: 0, part: part(text) },
     ],
   }
 }
 
-function call({ name, arguments: values }: NonNullable<Said['tools']>[number], index: number): Item {
+function call({ name, arguments: values }: NonNullable<Said['tools']>[number], index: number, count: number): Item {
   const text = JSON.stringify(values)
   const head = { id: `fc_${index}`, type: 'function_call', call_id: `call_${index}`, name }
   return {
     whole: { ...head, arguments: text, status: 'completed' },
     added: { ...head, arguments: '', status: 'in_progress' },
     events: [
-      ...halves(text).map((delta) => ({ type: 'response.function_call_arguments.delta', delta })),
+      ...inPieces(text, count).map((delta) => ({ type: 'response.function_call_arguments.delta', delta })),
       { type: 'response.function_call_arguments.done', name, arguments: text },
     ],
   }
@@ -87,14 +87,14 @@ const usageOf = ({ prompt_tokens = 12, completion_tokens = 7, prompt_tokens_deta
 /** Why a response is incomplete, by the finish reason of a chat completion. */
 const REASONS: Readonly<Record<string, string>> = { length: 'max_output_tokens', content_filter: 'content_filter' }
 
-/** A reply of OpenAI's Responses API, whole and as the events of its stream (openai-openapi, `Response`, `ResponseStreamEvent`). */
-export function responsesReply(says: Said) {
+/** A reply of OpenAI's Responses API, whole and as the events of its stream, cut as `openaiReply` cuts (openai-openapi, `Response`, `ResponseStreamEvent`). */
+export function responsesReply(says: Said, count = 2) {
   const { reasoning: thought, text, refusal, tools = [], usage } = says
   const items = [
-    ...(thought === undefined ? [] : [reasoning(thought)]),
-    ...(text === undefined ? [] : [message(text, 'output_text')]),
-    ...(refusal === undefined ? [] : [message(refusal, 'refusal')]),
-    ...tools.map(call),
+    ...(thought === undefined ? [] : [reasoning(thought, count)]),
+    ...(text === undefined ? [] : [message(text, 'output_text', count)]),
+    ...(refusal === undefined ? [] : [message(refusal, 'refusal', count)]),
+    ...tools.map((tool, index) => call(tool, index, count)),
   ]
   const reason = REASONS[finishOf(says)]
   const end = reason === undefined ? { status: 'completed' } : { status: 'incomplete', incomplete_details: { reason } }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Digests, digestKey, secretOf } from '../../../core/config/digests.ts'
+import { type Digests, digestKey, NamespaceSecrets } from '../../../core/config/digests.ts'
 
 /** Digests of references at these paths. */
 const digests = (values: Readonly<Record<string, string>>): Digests =>
@@ -12,7 +12,7 @@ describe('the secret of a namespace', () => {
     ['namespaces.one.credentials.first.apiKey', 'first'],
   ] as const) {
     it(`changes with the value of ${place}, and only with it${credential ? `, for the credential ${credential}` : ''}`, () => {
-      const secretWith = (values: Readonly<Record<string, string>>) => secretOf('one', digests(values), credential)
+      const secretWith = (values: Readonly<Record<string, string>>) => new NamespaceSecrets(digests(values)).of('one', credential)
       const secret = secretWith({
         [place]: 'a',
         'namespaces.two.config.apiKey': 'b',
@@ -25,6 +25,7 @@ describe('the secret of a namespace', () => {
   }
 
   it('is empty without references', () => {
-    expect(secretOf('one', digests({ 'namespaces.one.timeouts.total': 'a', 'namespaces.ones.config.apiKey': 'b' }))).to.equal('')
+    const others = digests({ 'namespaces.one.timeouts.total': 'a', 'namespaces.ones.config.apiKey': 'b' })
+    expect(new NamespaceSecrets(others).of('one')).to.equal('')
   })
 })

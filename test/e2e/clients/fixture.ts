@@ -9,7 +9,7 @@ import {
   type Step,
   scriptedUpstream,
 } from '../../../core/testing/kit.ts'
-import { halves } from '../../../core/testing/upstream/openai-reply.ts'
+import { inPieces } from '../../../core/testing/upstream/openai-reply.ts'
 import { changeEnvironment } from '../../support/environment.ts'
 import { startTestGateway } from '../../support/gateway.ts'
 import { VENDORS, type Vendor } from './vendors.ts'
@@ -99,7 +99,7 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
     },
     breakOff(text) {
       this.script([{ text }])
-      lastWords = halves(text)[0]
+      lastWords = inPieces(text)[0]
     },
     get asked() {
       return asked

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { type Bytes, openaiReply, type Said } from '../../../core/testing/kit.ts'
-import { halves } from '../../../core/testing/upstream/openai-reply.ts'
+import { inPieces } from '../../../core/testing/upstream/openai-reply.ts'
 import { ENCRYPTED, responsesReply } from '../../../core/testing/upstream/responses-reply.ts'
 import * as anthropic from '../../plugins/providers/anthropic/messages-api.ts'
 import { azureReply } from '../../plugins/providers/azure-openai/azure-reply.ts'
@@ -21,8 +21,8 @@ export interface Vendor {
   config(origin: string): object
   /** The content type of its upstream's streams. Default: `text/event-stream`. */
   readonly streamType?: string
-  /** What the upstream replies to a request for this path. Each text comes in two pieces. */
-  reply(said: Said, path: string): { readonly whole: object; readonly stream: readonly Bytes[] }
+  /** What the upstream replies to a request for this path. Each text comes in two pieces, or as many as `count`. */
+  reply(said: Said, path: string, count?: number): { readonly whole: object; readonly stream: readonly Bytes[] }
   /** Texts of which the upstream must get back one with the result of a tool, to know what it thought; none if it has no need of it. */
   returns(protocol: Protocol): readonly string[]
   /** It counts the tokens of a prompt itself. */
@@ -36,17 +36,17 @@ const USAGE = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 }
 /** The thought before the calls of a tool, which some upstreams want back. */
 export const THOUGHT = 'The weather?'
 
-const argumentsOf = (values: object): string[] => halves(JSON.stringify(values))
+const argumentsOf = (values: object, count: number): string[] => inPieces(JSON.stringify(values), count)
 
 /** A chat completion, or a response where the client's request is passed through. */
-const openai = (said: Said, path: string) =>
-  path.includes('/responses') ? responsesReply(said) : openaiReply({ ...said, usage: USAGE })
+const openai = (said: Said, path: string, count?: number) =>
+  path.includes('/responses') ? responsesReply(said, count) : openaiReply({ ...said, usage: USAGE }, count)
 
-function claude({ reasoning, text, tools = [] }: Said) {
+function claude({ reasoning, text, tools = [] }: Said, _path: string, count = 2) {
   const blocks = [
-    ...(reasoning === undefined ? [] : [anthropic.thinking(SIGNATURE, ...halves(reasoning))]),
-    ...(text === undefined ? [] : [anthropic.text(...halves(text))]),
-    ...tools.map(({ name, arguments: values }, index) => anthropic.tool(`toolu_${index}`, name, ...argumentsOf(values))),
+    ...(reasoning === undefined ? [] : [anthropic.thinking(SIGNATURE, ...inPieces(reasoning, count))]),
+    ...(text === undefined ? [] : [anthropic.text(...inPieces(text, count))]),
+    ...tools.map(({ name, arguments: values }, index) => anthropic.tool(`toolu_${index}`, name, ...argumentsOf(values, count))),
   ]
   return anthropic.message(blocks, tools.length > 0 ? { stop_reason: 'tool_use' } : {})
 }
@@ -54,38 +54,38 @@ function claude({ reasoning, text, tools = [] }: Said) {
 /** The SDKs' runners of tools leave the conversation to Anthropic, and then name its last message. */
 const CLAUDE_RETURNS = [SIGNATURE, '"previous_message_id":"msg_01"']
 
-const google = ({ reasoning = '', text = '', tools = [] }: Said) =>
+const google = ({ reasoning = '', text = '', tools = [] }: Said, _path: string, count = 2) =>
   gemini.reply([
-    ...halves(reasoning).map(gemini.thought),
-    ...halves(text).map((piece) => ({ text: piece })),
+    ...inPieces(reasoning, count).map(gemini.thought),
+    ...inPieces(text, count).map((piece) => ({ text: piece })),
     // Google signs the first call of a turn.
     ...tools.map(({ name, arguments: values }, index) =>
       gemini.call(name, values, index === 0 ? { thoughtSignature: SIGNATURE } : {}),
     ),
   ])
 
-function converse({ reasoning, text, tools = [] }: Said) {
+function converse({ reasoning, text, tools = [] }: Said, _path: string, count = 2) {
   const blocks = [
-    ...(reasoning === undefined ? [] : [bedrock.reasoning(...halves(reasoning))]),
-    ...(text === undefined ? [] : [bedrock.text(...halves(text))]),
-    ...tools.map(({ name, arguments: values }, index) => bedrock.tool(`tooluse_${index}`, name, ...argumentsOf(values))),
+    ...(reasoning === undefined ? [] : [bedrock.reasoning(...inPieces(reasoning, count))]),
+    ...(text === undefined ? [] : [bedrock.text(...inPieces(text, count))]),
+    ...tools.map(({ name, arguments: values }, index) => bedrock.tool(`tooluse_${index}`, name, ...argumentsOf(values, count))),
   ]
   return bedrock.reply(blocks, tools.length > 0 ? 'tool_use' : 'end_turn')
 }
 
-function command({ reasoning, text, tools = [] }: Said) {
+function command({ reasoning, text, tools = [] }: Said, _path: string, count = 2) {
   const parts = [
-    ...(reasoning === undefined ? [] : [cohere.content('thinking', ...halves(reasoning))]),
-    ...(text === undefined ? [] : [cohere.content('text', ...halves(text))]),
-    ...tools.map(({ name, arguments: values }, index) => cohere.tool(`${name}_${index}`, name, ...argumentsOf(values))),
+    ...(reasoning === undefined ? [] : [cohere.content('thinking', ...inPieces(reasoning, count))]),
+    ...(text === undefined ? [] : [cohere.content('text', ...inPieces(text, count))]),
+    ...tools.map(({ name, arguments: values }, index) => cohere.tool(`${name}_${index}`, name, ...argumentsOf(values, count))),
   ]
   return cohere.reply(parts, tools.length > 0 ? 'TOOL_CALL' : 'COMPLETE')
 }
 
-const local = ({ reasoning = '', text = '', tools = [] }: Said) =>
+const local = ({ reasoning = '', text = '', tools = [] }: Said, _path: string, count = 2) =>
   ollama.reply([
-    ...halves(reasoning).map((thinking) => ({ thinking })),
-    ...halves(text).map((content) => ({ content })),
+    ...inPieces(reasoning, count).map((thinking) => ({ thinking })),
+    ...inPieces(text, count).map((content) => ({ content })),
     ...tools.map(({ name, arguments: values }, index) => ollama.call(index, name, values)),
   ])
 
@@ -114,7 +114,7 @@ export const VENDORS: readonly Vendor[] = [
     provider: 'openai-compatible',
     model: 'gpt-5.5-pro',
     config: (origin) => ({ preset: 'openai', baseUrl: `${origin}/v1`, apiKey: KEY }),
-    reply: responsesReply,
+    reply: (said, _path, count) => responsesReply(said, count),
     returns: () => [ENCRYPTED],
   },
   {
@@ -122,7 +122,8 @@ export const VENDORS: readonly Vendor[] = [
     provider: 'azure-openai',
     model: 'gpt-5-in-sweden',
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
-    reply: (said, path) => (path.includes('/responses') ? responsesReply(said) : azureReply({ ...said, usage: USAGE })),
+    reply: (said, path, count) =>
+      path.includes('/responses') ? responsesReply(said, count) : azureReply({ ...said, usage: USAGE }, count),
     returns: (protocol) => (protocol === 'responses' ? [ENCRYPTED] : []),
   },
   {

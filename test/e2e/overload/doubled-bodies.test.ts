@@ -1,30 +1,28 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
-import { type Profiler, Session } from 'node:inspector/promises'
-import { setFlagsFromString } from 'node:v8'
-import { expect } from 'chai'
-import { json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
-import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { named, response } from '../responses/fixture.ts'
+import { BlockCounter, repeat } from '../../support/block-counter.ts'
+import { type Members, type Path, startVendors, type Vendors } from './doubled-fixture.ts'
 
-/**
- * Twice as much of anything in a call costs at most about twice as much. Blocks of code are counted, not time: that is the same on every
- * machine. Work within one call of a native function is not seen.
- */
-const N = 100
-/** Blocks that run less often are bound to a call, not to what it has. */
-const OFTEN = 1500
-const MOST = 2.4
-
-const repeat = <Item>(count: number, item: (index: number) => Item): Item[] => Array.from({ length: count }, (_, i) => item(i))
 const user = (content: unknown) => ({ role: 'user', content })
 
 const toolOf = (i: number) => ({ name: `tool_${i}`, description: 'A tool', [SCHEMA]: SCHEMA_OF_TOOL })
 const SCHEMA = 'parameters'
 const SCHEMA_OF_TOOL = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+const wideSchema = (n: number) => ({
+  type: 'object',
+  properties: Object.fromEntries(repeat(n, (i) => [`p${i}`, { type: 'string', description: 'A property' }])),
+  required: repeat(n, (i) => `p${i}`),
+  additionalProperties: false,
+})
+const schemaOfReferences = (n: number) => ({
+  ...wideSchema(0),
+  properties: Object.fromEntries(repeat(n, (i) => [`p${i}`, { $ref: `#/$defs/d${i}` }])),
+  $defs: Object.fromEntries(repeat(n, (i) => [`d${i}`, { type: 'string' }])),
+})
+const PICTURE = 'data:image/png;base64,iVBORw0KGgo='
+const PDF = 'data:application/pdf;base64,JVBERi0xLjQK'
 const ANTHROPIC_CACHE = { cache_control: { type: 'ephemeral' } }
 
 /** A growing request: its members, by how much of it there is. */
-type Growing = (count: number) => object
+type Growing = (count: number) => Members
 
 const CHAT: Readonly<Record<string, Growing>> = {
   messages: (n) => ({
@@ -35,7 +33,59 @@ const CHAT: Readonly<Record<string, Growing>> = {
   addresses: (n) => ({
     messages: [user(repeat(n, (i) => ({ type: 'image_url', image_url: { url: `https://example.com/${i}.png` } })))],
   }),
+  pictures: (n) => ({ messages: [user(repeat(n, () => ({ type: 'image_url', image_url: { url: PICTURE } })))] }),
+  files: (n) => ({ messages: [user(repeat(n, (i) => ({ type: 'file', file: { filename: `${i}.pdf`, file_data: PDF } })))] }),
+  'later instructions': (n) => ({
+    messages: [user('Hi'), ...repeat(n, () => [{ role: 'system', content: 'Be brief' }, user('Go')]).flat()],
+  }),
+  'thoughts in a history': (n) => ({
+    messages: repeat(n, () => [
+      user('Hi'),
+      { role: 'assistant', content: 'Yes', reasoning_content: 'Hm', reasoning_details: [{ type: 'reasoning.text', text: 'Hm' }] },
+    ])
+      .flat()
+      .concat(user('Go')),
+  }),
+  'thoughts of one turn': (n) => ({
+    messages: [
+      user('Hi'),
+      {
+        role: 'assistant',
+        content: 'Yes',
+        reasoning_details: repeat(n, (i) => ({ type: 'reasoning.text', text: 'Hm', signature: `s${i}`, index: i })),
+      },
+      user('Go'),
+    ],
+  }),
+  'parts of an answer': (n) => ({
+    messages: [user('Hi'), { role: 'assistant', content: repeat(n, () => ({ type: 'text', text: 'Yes' })) }, user('Go')],
+  }),
+  'parts of a result': (n) => ({
+    messages: [
+      user('Hi'),
+      { role: 'assistant', content: null, tool_calls: [callOf(0)] },
+      { role: 'tool', tool_call_id: 'call_0', content: repeat(n, () => ({ type: 'text', text: 'Sunny' })) },
+    ],
+    tools: [{ type: 'function', function: toolOf(0) }],
+  }),
+  'stop sequences': (n) => ({ messages: [user('Hi')], stop: repeat(n, (i) => `stop ${i}`) }),
   tools: (n) => ({ messages: [user('Hi')], tools: repeat(n, (i) => ({ type: 'function', function: toolOf(i) })) }),
+  'properties of a tool': (n) => ({
+    messages: [user('Hi')],
+    tools: [{ type: 'function', function: { ...toolOf(0), [SCHEMA]: wideSchema(n) } }],
+  }),
+  'properties of an answer': (n) => ({
+    messages: [user('Hi')],
+    response_format: { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema: wideSchema(n) } },
+  }),
+  'alternatives of a tool': (n) => ({
+    messages: [user('Hi')],
+    tools: [{ type: 'function', function: { ...toolOf(0), [SCHEMA]: { anyOf: repeat(n, () => SCHEMA_OF_TOOL) } } }],
+  }),
+  'definitions of a tool': (n) => ({
+    messages: [user('Hi')],
+    tools: [{ type: 'function', function: { ...toolOf(0), [SCHEMA]: schemaOfReferences(n) } }],
+  }),
   'tool calls of one turn': (n) => ({
     messages: [
       user('Hi'),
@@ -53,7 +103,7 @@ const CHAT: Readonly<Record<string, Growing>> = {
     tools: [{ type: 'function', function: toolOf(0) }],
   }),
   'cache marks': (n) => ({ messages: [user(repeat(n, () => ({ type: 'text', text: 'Hi', ...ANTHROPIC_CACHE })))] }),
-  'harmless members': (n) => ({ messages: [user('Hi')], logit_bias: Object.fromEntries(repeat(n, (i) => [String(i), 1])) }),
+  'logit biases': (n) => ({ messages: [user('Hi')], logit_bias: Object.fromEntries(repeat(n, (i) => [String(i), 1])) }),
 }
 
 const callOf = (i: number) => ({ id: `call_${i}`, type: 'function', function: { name: 'tool_0', arguments: '{"city":"Paris"}' } })
@@ -64,6 +114,37 @@ const MESSAGES: Readonly<Record<string, Growing>> = {
   'cache marks': CHAT['cache marks']!,
   addresses: (n) => ({
     messages: [user(repeat(n, (i) => ({ type: 'image', source: { type: 'url', url: `https://example.com/${i}.png` } })))],
+  }),
+  instructions: (n) => ({ system: repeat(n, () => ({ type: 'text', text: 'Be brief' })), messages: [user('Hi')] }),
+  documents: (n) => ({
+    messages: [
+      user(
+        repeat(n, () => ({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0xLjQK' } })),
+      ),
+    ],
+  }),
+  'thoughts of one turn': (n) => ({
+    messages: [
+      user('Hi'),
+      {
+        role: 'assistant',
+        content: repeat(n, (i) => [
+          { type: 'thinking', thinking: 'Hm', signature: `s${i}` },
+          { type: 'text', text: 'Yes' },
+          { type: 'tool_use', id: `call_${i}`, name: 'tool_0', input: { city: 'Paris' } },
+        ]).flat(),
+      },
+      user(repeat(n, (i) => ({ type: 'tool_result', tool_use_id: `call_${i}`, content: 'Sunny' }))),
+    ],
+    tools: [{ name: 'tool_0', input_schema: SCHEMA_OF_TOOL }],
+  }),
+  'parts of a result': (n) => ({
+    messages: [
+      user('Hi'),
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_0', name: 'tool_0', input: { city: 'Paris' } }] },
+      user([{ type: 'tool_result', tool_use_id: 'call_0', content: repeat(n, () => ({ type: 'text', text: 'Sunny' })) }]),
+    ],
+    tools: [{ name: 'tool_0', input_schema: SCHEMA_OF_TOOL }],
   }),
   tools: (n) => ({ messages: [user('Hi')], tools: repeat(n, (i) => ({ name: `tool_${i}`, input_schema: SCHEMA_OF_TOOL })) }),
   'tool calls of one turn': (n) => ({
@@ -92,6 +173,40 @@ const RESPONSES: Readonly<Record<string, Growing>> = {
     ],
     tools: [{ type: 'function', ...toolOf(0), strict: false }],
   }),
+  thoughts: (n) => ({
+    input: repeat(n, (i) => [
+      { type: 'reasoning', id: `rs_${i}`, summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: `s${i}` },
+      { role: 'assistant', content: 'Yes' },
+      user('Go'),
+    ]).flat(),
+  }),
+  'parts of a thought': (n) => ({
+    input: [
+      { type: 'reasoning', id: 'rs_1', summary: repeat(n, () => ({ type: 'summary_text', text: 'Hm' })), encrypted_content: 's' },
+      user('Go'),
+    ],
+  }),
+  'parts of an output': (n) => ({
+    input: [
+      user('Hi'),
+      { type: 'function_call', call_id: 'call_0', name: 'tool_0', arguments: '{"city":"Paris"}' },
+      { type: 'function_call_output', call_id: 'call_0', output: repeat(n, () => ({ type: 'input_text', text: 'Sunny' })) },
+    ],
+    tools: [{ type: 'function', ...toolOf(0), strict: false }],
+  }),
+  'shared names of tools': (n) => ({
+    input: 'Hi',
+    tools: repeat(n, (i) => ({
+      type: 'namespace',
+      name: `mcp_${i}`,
+      description: 'x',
+      tools: [{ type: 'function', ...toolOf(0) }],
+    })),
+  }),
+  'custom tools': (n) => ({
+    input: 'Hi',
+    tools: repeat(n, (i) => ({ type: 'custom', name: `tool_${i}`, description: 'A tool' })),
+  }),
   'ids of items': (n) => ({
     input: repeat(n, (i) => ({ type: 'message', id: `msg_${i}`, role: 'user', content: [{ type: 'input_text', text: 'Hi' }] })),
   }),
@@ -100,207 +215,89 @@ const RESPONSES: Readonly<Record<string, Growing>> = {
   'files in parts': (n) => ({ input: [user(repeat(n, (i) => ({ type: 'input_image', file_id: `file_${i}` })))] }),
 }
 
-const CLAUDE = {
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'm',
-  content: [{ type: 'text', text: 'Hi' }],
-  stop_reason: 'end_turn',
-  stop_sequence: null,
-  usage: { input_tokens: 1, output_tokens: 1 },
-}
-const completion = (message: object) => ({
-  id: 'c',
-  object: 'chat.completion',
-  created: 1,
-  model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi', ...message }, finish_reason: 'stop' }],
-  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-})
-
-/** Protocols, with what grows in their requests, and the least of a request. */
-const PROTOCOLS = {
-  '/v1/chat/completions': { requests: CHAT, base: {}, least: { messages: [user('Hi')] } },
-  '/v1/messages': { requests: MESSAGES, base: { max_tokens: 9 }, least: { messages: [user('Hi')] } },
-  '/v1/responses': { requests: RESPONSES, base: { store: false }, least: { input: 'Hi' } },
-} as const
-type Path = keyof typeof PROTOCOLS
-
-const chunk = (delta: object) => ({
-  id: 'c',
-  object: 'chat.completion.chunk',
-  created: 1,
-  model: 'm',
-  choices: [{ index: 0, delta }],
-})
-const frame = (event: object) => `data: ${JSON.stringify(event)}\n\n`
-const END = `${frame({ ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`
-const partOf = (i: number) => ({ index: i, id: `call_${i}`, type: 'function', function: { name: 'tool_0', arguments: '{}' } })
-
-/** What grows in the streams of an upstream that speaks chat completions. */
-const CHUNKS: Readonly<Record<string, (count: number) => string>> = {
-  events: (n) => repeat(n, () => frame(chunk({ content: 'Hi' }))).join(''),
-  thoughts: (n) => repeat(n, () => frame(chunk({ reasoning_content: 'Hm' }))).join(''),
-  'tool calls': (n) => repeat(n, (i) => frame(chunk({ tool_calls: [partOf(i)] }))).join(''),
-  'parts of one tool call': (n) =>
-    frame(chunk({ tool_calls: [partOf(0)] })) +
-    repeat(n, () => frame(chunk({ tool_calls: [{ index: 0, function: { arguments: ' ' } }] }))).join(''),
-  'tool calls in one event': (n) => frame(chunk({ tool_calls: repeat(n, partOf) })),
+/** What grows in the requests of each endpoint, and the vendors to which they go: each translation once. */
+const REQUESTS: Readonly<
+  Record<Path, { readonly growing: Readonly<Record<string, Growing>>; readonly vendors: readonly string[] }>
+> = {
+  '/v1/chat/completions': {
+    growing: CHAT,
+    vendors: ['openai-compatible', 'openai-by-responses', 'anthropic', 'gemini', 'bedrock', 'cohere', 'ollama'],
+  },
+  '/v1/messages': { growing: MESSAGES, vendors: ['openai-compatible', 'anthropic'] },
+  '/v1/responses': { growing: RESPONSES, vendors: ['openai', 'openai-compatible', 'anthropic'] },
 }
 
-/** The same of one that speaks Messages. */
-const claudeStream = (events: readonly object[]): string =>
-  [
-    { type: 'message_start', message: { ...CLAUDE, content: [], stop_reason: null } },
-    ...events,
-    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 9 } },
-    { type: 'message_stop' },
-  ]
-    .map((event) => named((event as { type: string }).type, event))
-    .join('')
-const block = (index: number, content: object, deltas: readonly object[]) => [
-  { type: 'content_block_start', index, content_block: content },
-  ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
-  { type: 'content_block_stop', index },
+/** What a vendor has nothing for, so that calls with it are refused. */
+const REFUSED: Readonly<Record<string, RegExp>> = {
+  'openai-compatible': /^(?:models of tools|files in)/,
+  'openai-by-responses': /^(?:logit biases|stop sequences)$/,
+  anthropic: /^(?:logit biases$|models of tools$|files in)/,
+  gemini: /^logit biases$/,
+  bedrock: /^(?:addresses|logit biases)$/,
+  cohere: /^(?:files|logit biases)$/,
+  ollama: /^(?:addresses|files|logit biases)$/,
+}
+
+const image = (i: number): File => new File(['PNG'], `${i}.png`, { type: 'image/png' })
+
+/** What grows in the forms of pictures to edit. */
+const FORMS: Readonly<Record<string, (form: FormData, index: number) => void>> = {
+  fields: (form, i) => form.append(`field_${i}`, 'text'),
+  'entries of one field': (form) => form.append('tags[]', 'text'),
+  files: (form, i) => form.append('image[]', image(i)),
+  'other files': (form, i) => form.append(`file_${i}`, image(i)),
+}
+
+const MADE = {
+  candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data: 'Zm94' } }] }, finishReason: 'STOP' }],
+  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+}
+
+/** Models that edit pictures, and what they answer: one gets the form, the other one JSON. */
+const EDITORS = [
+  { model: 'openai-compatible/gpt-image-1', reply: { created: 1, data: [{ b64_json: 'Zm94' }] } },
+  { model: 'gemini/gemini-2.5-flash-image', reply: MADE },
 ]
-const CLAUDE_STREAMS: Readonly<Record<string, (count: number) => string>> = {
-  events: (n) =>
-    claudeStream(
-      block(
-        0,
-        { type: 'text', text: '' },
-        repeat(n, () => ({ type: 'text_delta', text: 'Hi' })),
-      ),
-    ),
-  blocks: (n) =>
-    claudeStream(repeat(n, (i) => block(i, { type: 'text', text: '' }, [{ type: 'text_delta', text: 'Hi' }])).flat()),
-  'tool calls': (n) =>
-    claudeStream(
-      repeat(n, (i) =>
-        block(i, { type: 'tool_use', id: `call_${i}`, name: 'tool_0', input: {} }, [
-          { type: 'input_json_delta', partial_json: '{}' },
-        ]),
-      ).flat(),
-    ),
-}
 
-describe('twice as much in a call', () => {
-  let open: ScriptedUpstream
-  let claude: ScriptedUpstream
-  let gateway: TestGateway
-  const session = new Session()
+/** Twice as much of anything in a call costs at most about twice as much. */
+describe('twice as much in a request', () => {
+  const blocks = new BlockCounter()
+  let vendors: Vendors
 
   before(async () => {
-    // Optimised code does not count the calls of functions that it has taken in.
-    for (const compiler of ['turbofan', 'maglev']) setFlagsFromString(`--no-${compiler}`)
-    open = await scriptedUpstream()
-    claude = await scriptedUpstream()
-    const config = { baseUrl: `${open.origin}/v1`, apiKey: '${env:KEY}' }
-    const common = { breaker: false, keptObjects: 'allow' }
-    gateway = await startTestGateway({
-      env: { KEY: 'k' },
-      routes: {
-        chain: [{ plugin: 'auth' }],
-        namespaces: {
-          open: { ...common, provider: 'openai-compatible', config },
-          native: { ...common, provider: 'openai-compatible', config: { ...config, responses: true } },
-          claude: { ...common, provider: 'anthropic', config: { ...config, baseUrl: claude.origin } },
-        },
-      },
-    })
-    session.connect()
-    await session.post('Profiler.enable')
+    vendors = await startVendors()
+    await blocks.start()
   })
   after(async () => {
-    session.disconnect()
-    for (const compiler of ['turbofan', 'maglev']) setFlagsFromString(`--${compiler}`)
-    await gateway?.stop()
-    await open?.close()
-    await claude?.close()
+    blocks.stop()
+    await vendors?.stop()
   })
 
-  /** How often each block of the gateway ran in a call. */
-  async function blocksOf(call: () => Promise<void>): Promise<ReadonlyMap<string, number>> {
-    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
-    await call()
-    const { result } = await session.post('Profiler.takePreciseCoverage')
-    await session.post('Profiler.stopPreciseCoverage')
-    return new Map(result.filter(({ url }) => OF_THE_GATEWAY.test(url)).flatMap(countsOf))
-  }
-
-  /** Expects a call to run no block more than twice as often with twice as much. The first call loads and compiles code. */
-  async function expectLinear(call: (count: number) => Promise<void>): Promise<void> {
-    await call(4)
-    const once = await blocksOf(() => call(N))
-    const twice = await blocksOf(() => call(2 * N))
-    const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((all, each) => all + each, 0)
-    expect(sum(once), 'blocks that ran').to.be.above(N)
-    expect(sum(twice) / sum(once), 'of all blocks').to.be.below(MOST)
-    const worse = [...twice].filter(([block, count]) => count > OFTEN && count > MOST * (once.get(block) ?? 0))
-    expect(worse.map(([block, count]) => `${block}: ${once.get(block) ?? 0} -> ${count}`)).to.deep.equal([])
-  }
-
-  async function ask(path: Path, body: object): Promise<string> {
-    const reply = await gateway.fetch(path, { json: { ...PROTOCOLS[path].base, ...body } })
-    const text = await reply.text()
-    expect([reply.status, reply.ok ? '' : text]).to.deep.equal([200, ''])
-    return text
-  }
-
-  for (const [path, { requests }] of Object.entries(PROTOCOLS) as [Path, (typeof PROTOCOLS)[Path]][])
-    for (const namespace of path === '/v1/responses' ? ['native', 'open', 'claude'] : ['open', 'claude'])
-      for (const [what, members] of Object.entries(requests)) {
-        // What an upstream has nothing for is refused.
-        const isNative = namespace === 'native'
-        if (!isNative && /^(?:models of tools|files in)/.test(what)) continue
-        if (namespace === 'claude' && what === 'harmless members') continue
-        it(`of ${what} in ${path} by ${namespace} costs twice as much`, () =>
-          expectLinear(async (count) => {
-            const upstream = namespace === 'claude' ? claude : open
-            void upstream.reply(json(namespace === 'claude' ? CLAUDE : isNative ? response('Hi') : completion({})))
-            await ask(path, { model: `${namespace}/m`, ...members(count) })
-          }))
+  for (const [path, { growing, vendors: names }] of Object.entries(REQUESTS) as [Path, (typeof REQUESTS)[Path]][])
+    for (const name of names)
+      for (const [what, members] of Object.entries(growing)) {
+        if (REFUSED[name]?.test(what)) continue
+        it(`of ${what} in ${path} by ${name} costs twice as much`, () =>
+          blocks.expectLinear((count) => vendors.ask(name, path, members(count))))
       }
 
-  for (const path of Object.keys(PROTOCOLS) as Path[])
-    for (const [namespace, streams] of [
-      ['open', CHUNKS],
-      ['claude', CLAUDE_STREAMS],
-    ] as const)
-      for (const [what, stream] of Object.entries(streams)) {
-        it(`of ${what} in a stream of ${namespace} for ${path} costs twice as much`, () =>
-          expectLinear(async (count) => {
-            const upstream = namespace === 'claude' ? claude : open
-            void upstream.reply(sse([stream(count) + (namespace === 'claude' ? '' : END)]))
-            await ask(path, { model: `${namespace}/m`, stream: true, ...PROTOCOLS[path].least })
-          }))
-      }
-
-  for (const path of Object.keys(PROTOCOLS) as Path[])
-    it(`of tool calls in a whole reply for ${path} costs twice as much`, () =>
-      expectLinear(async (count) => {
-        void open.reply(json(completion({ content: null, tool_calls: repeat(count, callOf) })))
-        await ask(path, { model: 'open/m', ...PROTOCOLS[path].least })
-      }))
+  for (const { model, reply } of EDITORS)
+    for (const [what, grow] of Object.entries(FORMS))
+      it(`of ${what} in a form for ${model} costs twice as much`, () =>
+        blocks.expectLinear((count) => {
+          const form = new FormData()
+          form.append('model', model)
+          form.append('prompt', 'A fox')
+          form.append('image[]', image(0))
+          for (let i = 1; i <= count; i++) grow(form, i)
+          return vendors.edit(form, reply)
+        }))
 
   it('of ids in one item costs twice as much', () =>
-    expectLinear(async (count) => {
-      void open.reply(json(response('Hi')))
+    blocks.expectLinear((count) => {
       const ids = repeat(count, () => '"id":"msg_1"').join()
       const content = repeat(count, () => '{"type":"input_text","text":"Hi"}').join()
-      const body = `{"model":"native/m","store":false,"input":[{"type":"message","role":"user",${ids},"content":[${content}]}]}`
-      const headers = { 'content-type': 'application/json' }
-      expect((await gateway.fetch('/v1/responses', { method: 'POST', headers, body })).status).to.equal(200)
+      const item = `{"type":"message","role":"user",${ids},"content":[${content}]}`
+      return vendors.send('/v1/responses', `{"model":"openai/gpt-5","store":false,"input":[${item}]}`)
     }))
 })
-
-const OF_THE_GATEWAY = /\/(?:core|plugins)\/(?!testing\/).*\.ts$/
-
-const countsOf = ({ url, functions }: Profiler.ScriptCoverage): [block: string, count: number][] =>
-  functions.flatMap(({ functionName, ranges }) =>
-    ranges.map(({ startOffset, count }): [string, number] => [
-      `${url.slice(url.search(OF_THE_GATEWAY) + 1)} ${functionName} @${startOffset}`,
-      count,
-    ]),
-  )

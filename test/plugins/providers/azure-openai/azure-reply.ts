@@ -12,9 +12,9 @@ export const FINDINGS = [
 /** The first event of a stream: it has no choice, no id and no model. */
 export const FIRST = event({ choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: FINDINGS })
 
-/** A reply of Azure OpenAI, whole and as the events of its stream: OpenAI's with the filters' results. */
-export function azureReply(says: Says) {
-  const { whole, stream } = openaiReply(says)
+/** A reply of Azure OpenAI, whole and as the events of its stream: OpenAI's with the filters' results. `count` as of `openaiReply`. */
+export function azureReply(says: Says, count?: number) {
+  const { whole, stream } = openaiReply(says, count)
   const choices = whole.choices.map((choice) => ({ ...choice, content_filter_results: SAFE }))
   return { whole: { ...whole, choices, prompt_filter_results: FINDINGS }, stream: [FIRST, ...stream] }
 }
