@@ -28,6 +28,11 @@ const REQUIREMENTS = {
     missing: 'set UMG_TEST_PYTHON to a Python that has the packages openai and anthropic; the python3 on the PATH has them not',
     find: findPython,
   },
+  earlierPython: {
+    tests: 'the majors of openai-python and anthropic-python before the newest',
+    missing: 'set UMG_TEST_EARLIER_PYTHON to a Python that has the packages openai 2 and anthropic 1',
+    find: () => process.env.UMG_TEST_EARLIER_PYTHON || undefined,
+  },
   codex: {
     tests: 'Codex CLI',
     missing: 'no codex on the PATH: npm install --global @openai/codex',
@@ -37,6 +42,11 @@ const REQUIREMENTS = {
     tests: 'Claude Code',
     missing: 'no claude on the PATH: npm install --global @anthropic-ai/claude-code',
     find: () => onPath('claude'),
+  },
+  opencode: {
+    tests: 'opencode',
+    missing: 'no opencode on the PATH: npm install --global opencode-ai',
+    find: () => onPath('opencode'),
   },
   promtool: {
     tests: "Prometheus' own linter",

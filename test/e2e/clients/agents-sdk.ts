@@ -1,20 +1,23 @@
-import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents'
+import { Agent, type ModelSettings, OpenAIProvider, Runner, tool } from '@openai/agents'
 import { z } from 'zod'
-import { type Answer, type Client, type Gateway, type Looped, QUESTION, WEATHER, weatherIn } from './client.ts'
+import { type Answer, type Client, type Gateway, type Looped, QUESTION, titleOf, WEATHER, weatherIn } from './client.ts'
+import type { Protocol } from './vendors.ts'
 
 // Traces would go to OpenAI.
-const connect = ({ url, key }: Gateway) =>
-  new Runner({
-    modelProvider: new OpenAIProvider({ baseURL: `${url}/v1`, apiKey: key, useResponses: true }),
-    tracingDisabled: true,
-  })
+const connecting =
+  (protocol: Protocol) =>
+  ({ url, key }: Gateway) =>
+    new Runner({
+      modelProvider: new OpenAIProvider({ baseURL: `${url}/v1`, apiKey: key, useResponses: protocol === 'responses' }),
+      tracingDisabled: true,
+    })
 
 const asking = (model: string) => new Agent({ name: 'Asking', model })
 
 const parsing = (model: string) => new Agent({ name: 'Parsing', model, outputType: z.object({ city: z.string() }) })
 
 /** An agent with a tool, and the cities for which it ran. */
-function travelling(model: string) {
+function travelling(model: string, modelSettings: ModelSettings) {
   const cities: string[] = []
   const weather = tool({
     ...WEATHER,
@@ -24,8 +27,6 @@ function travelling(model: string) {
       return weatherIn(city)
     },
   })
-  const providerData = { include: ['reasoning.encrypted_content'] }
-  const modelSettings = { reasoning: { effort: 'low', summary: 'auto' }, store: false, providerData } as const
   return { agent: new Agent({ name: 'Travelling', model, tools: [weather], modelSettings }), cities }
 }
 
@@ -41,34 +42,49 @@ const toAnswer = ({ finalOutput, rawResponses }: Run): Answer => ({
   output: rawResponses[0]?.usage.outputTokens,
 })
 
-/** The Agents SDK of OpenAI. */
-export const agentsSdk: Client = {
-  name: '@openai/agents',
-  protocol: 'responses',
-  tasks: {
-    ask: async (gateway, model) => toAnswer(await connect(gateway).run(asking(model), QUESTION)),
-    async stream(gateway, model) {
-      const result = await connect(gateway).run(asking(model), QUESTION, { stream: true })
-      const pieces = await Array.fromAsync(result.toTextStream())
-      await result.completed
-      return { ...toAnswer(result), pieces }
-    },
-    async loop(gateway, model): Promise<Looped> {
-      const { agent, cities } = travelling(model)
-      const { finalOutput } = await connect(gateway).run(agent, QUESTION)
-      return { text: String(finalOutput), cities }
-    },
-    async streamedLoop(gateway, model): Promise<Looped> {
-      const { agent, cities } = travelling(model)
-      const result = await connect(gateway).run(agent, QUESTION, { stream: true })
-      await result.completed
-      return { text: String(result.finalOutput), cities }
-    },
-    parse: async (gateway, model) => (await connect(gateway).run(parsing(model), QUESTION)).finalOutput,
-    async streamedParse(gateway, model) {
-      const result = await connect(gateway).run(parsing(model), QUESTION, { stream: true })
-      await result.completed
-      return result.finalOutput
-    },
+const THINKING: Readonly<Record<'responses' | 'chat', ModelSettings>> = {
+  responses: {
+    reasoning: { effort: 'low', summary: 'auto' },
+    store: false,
+    providerData: { include: ['reasoning.encrypted_content'] },
   },
+  chat: { reasoning: { effort: 'low' } },
 }
+
+function client(protocol: 'responses' | 'chat'): Client {
+  const connect = connecting(protocol)
+  return {
+    name: titleOf('@openai/agents'),
+    package: '@openai/agents',
+    protocol,
+    tasks: {
+      ask: async (gateway, model) => toAnswer(await connect(gateway).run(asking(model), QUESTION)),
+      async stream(gateway, model) {
+        const result = await connect(gateway).run(asking(model), QUESTION, { stream: true })
+        const pieces = await Array.fromAsync(result.toTextStream())
+        await result.completed
+        return { ...toAnswer(result), pieces }
+      },
+      async loop(gateway, model): Promise<Looped> {
+        const { agent, cities } = travelling(model, THINKING[protocol])
+        const { finalOutput } = await connect(gateway).run(agent, QUESTION)
+        return { text: String(finalOutput), cities }
+      },
+      async streamedLoop(gateway, model): Promise<Looped> {
+        const { agent, cities } = travelling(model, THINKING[protocol])
+        const result = await connect(gateway).run(agent, QUESTION, { stream: true })
+        await result.completed
+        return { text: String(result.finalOutput), cities }
+      },
+      parse: async (gateway, model) => (await connect(gateway).run(parsing(model), QUESTION)).finalOutput,
+      async streamedParse(gateway, model) {
+        const result = await connect(gateway).run(parsing(model), QUESTION, { stream: true })
+        await result.completed
+        return result.finalOutput
+      },
+    },
+  }
+}
+
+/** The Agents SDK of OpenAI. */
+export const AGENTS_SDK: readonly Client[] = [client('responses'), client('chat')]

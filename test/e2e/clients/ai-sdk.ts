@@ -1,36 +1,96 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
-import { generateText, isStepCount, type LanguageModel, Output, streamText, tool } from 'ai'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import * as ai7 from 'ai'
+import * as ai6 from 'ai-6'
+import { createAnthropic as createAnthropic3 } from 'ai-sdk-anthropic-3'
+import { createOpenAI as createOpenAI3 } from 'ai-sdk-openai-3'
+import { createOpenAICompatible as createOpenAICompatible2 } from 'ai-sdk-openai-compatible-2'
 import { z } from 'zod'
-import { type Client, type Gateway, QUESTION, WEATHER, weatherIn } from './client.ts'
+import { type Client, type Gateway, packageIn, QUESTION, WEATHER, weatherIn } from './client.ts'
+import type { Protocol } from './vendors.ts'
 
-type Options = NonNullable<Parameters<typeof generateText>[0]['providerOptions']>
+type Options = NonNullable<Parameters<typeof ai7.generateText>[0]['providerOptions']>
+
+/** A major version of the SDK with its providers. The earlier ones are used as the newest one is: what is used here is of the same shape. */
+interface Sdk {
+  readonly package: string
+  readonly ai: Pick<typeof ai7, 'generateText' | 'Output' | 'streamText' | 'tool'>
+  readonly isStepCount: typeof ai7.isStepCount
+  readonly createAnthropic: typeof createAnthropic
+  readonly createOpenAI: typeof createOpenAI
+  readonly createOpenAICompatible: typeof createOpenAICompatible
+}
+
+const SDKS: readonly Sdk[] = [
+  { package: 'ai', ai: ai7, isStepCount: ai7.isStepCount, createAnthropic, createOpenAI, createOpenAICompatible },
+  {
+    package: 'ai-6',
+    ai: ai6 as unknown as typeof ai7,
+    isStepCount: ai6.stepCountIs as unknown as typeof ai7.isStepCount,
+    createAnthropic: createAnthropic3 as unknown as typeof createAnthropic,
+    createOpenAI: createOpenAI3 as unknown as typeof createOpenAI,
+    createOpenAICompatible: createOpenAICompatible2 as unknown as typeof createOpenAICompatible,
+  },
+]
 
 /** A provider of the AI SDK. */
-interface Provider extends Omit<Client, 'tasks'> {
-  model(gateway: Gateway, id: string): LanguageModel
+interface Provider {
+  readonly name: string
+  readonly protocol: Protocol
+  model(gateway: Gateway, id: string): ai7.LanguageModel
   /** Ask the model to think. */
   readonly thinking: Options
   /** Ask for an object by the API's own parameter. */
   readonly structured?: Options
 }
 
-const output = Output.object({ schema: z.object({ city: z.string() }) })
-
-function travelling() {
-  const cities: string[] = []
-  const weather = tool({
-    description: WEATHER.description,
-    inputSchema: z.object({ city: z.string() }),
-    execute({ city }) {
-      cities.push(city)
-      return weatherIn(city)
+const providersOf = (sdk: Sdk): readonly Provider[] => [
+  {
+    name: 'openai',
+    protocol: 'responses',
+    model: ({ url, key }, id) => sdk.createOpenAI({ baseURL: `${url}/v1`, apiKey: key })(id),
+    // It knows models that reason by OpenAI's names.
+    thinking: { openai: { forceReasoning: true, reasoningEffort: 'low', reasoningSummary: 'auto', store: false } },
+  },
+  {
+    name: 'openai-compatible',
+    protocol: 'chat',
+    model({ url, key }, id) {
+      const settings = { name: 'umg', baseURL: `${url}/v1`, apiKey: key, includeUsage: true, supportsStructuredOutputs: true }
+      return sdk.createOpenAICompatible(settings)(id)
     },
-  })
-  return { tools: { weather }, stopWhen: isStepCount(5), cities }
-}
+    thinking: { umg: { reasoningEffort: 'low' } },
+  },
+  {
+    name: 'anthropic',
+    protocol: 'messages',
+    model: ({ url, key }, id) => sdk.createAnthropic({ baseURL: `${url}/v1`, apiKey: key })(id),
+    thinking: { anthropic: { thinking: { type: 'enabled', budgetTokens: 2000 } } },
+    structured: { anthropic: { structuredOutputMode: 'outputFormat' } },
+  },
+]
 
-function client({ model: modelOf, thinking, structured, ...head }: Provider): Client {
+function client(
+  { package: folder, ai, isStepCount }: Sdk,
+  { model: modelOf, thinking, structured, name, protocol }: Provider,
+): Client {
+  const { generateText, Output, streamText, tool } = ai
+  const output = Output.object({ schema: z.object({ city: z.string() }) })
+
+  function travelling() {
+    const cities: string[] = []
+    const weather = tool({
+      description: WEATHER.description,
+      inputSchema: z.object({ city: z.string() }),
+      execute({ city }) {
+        cities.push(city)
+        return weatherIn(city)
+      },
+    })
+    return { tools: { weather }, stopWhen: isStepCount(5), cities }
+  }
+
   const settings = (gateway: Gateway, model: string) => ({
     model: modelOf(gateway, model),
     prompt: QUESTION,
@@ -40,7 +100,10 @@ function client({ model: modelOf, thinking, structured, ...head }: Provider): Cl
   const thoughtful = { providerOptions: thinking }
   const parsing = { output, ...(structured && { providerOptions: structured }) }
   return {
-    ...head,
+    name: `AI SDK ${packageIn(folder).version.split('.', 1)[0]}, ${name}`,
+    package: folder,
+    ...(folder !== SDKS[0]!.package && { isEarlier: true }),
+    protocol,
     tasks: {
       async ask(gateway, model) {
         const { text, usage } = await generateText(settings(gateway, model))
@@ -76,20 +139,5 @@ function client({ model: modelOf, thinking, structured, ...head }: Provider): Cl
   }
 }
 
-/** The AI SDK with OpenAI's provider, which speaks the Responses API. */
-export const aiSdkOpenai = client({
-  name: 'AI SDK, openai(m)',
-  protocol: 'responses',
-  model: ({ url, key }, id) => createOpenAI({ baseURL: `${url}/v1`, apiKey: key })(id),
-  // It knows models that reason by OpenAI's names.
-  thinking: { openai: { forceReasoning: true, reasoningEffort: 'low', reasoningSummary: 'auto', store: false } },
-})
-
-/** The AI SDK with Anthropic's provider. */
-export const aiSdkAnthropic = client({
-  name: 'AI SDK, anthropic(m)',
-  protocol: 'messages',
-  model: ({ url, key }, id) => createAnthropic({ baseURL: `${url}/v1`, apiKey: key })(id),
-  thinking: { anthropic: { thinking: { type: 'enabled', budgetTokens: 2000 } } },
-  structured: { anthropic: { structuredOutputMode: 'outputFormat' } },
-})
+/** The AI SDK with each of its providers that speaks one of the protocols. */
+export const AI_SDKS: readonly Client[] = SDKS.flatMap((sdk) => providersOf(sdk).map((provider) => client(sdk, provider)))

@@ -1,12 +1,41 @@
 import Anthropic from '@anthropic-ai/sdk'
-import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
-import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'
+import * as beta1 from '@anthropic-ai/sdk/helpers/beta/zod'
+import * as zod1 from '@anthropic-ai/sdk/helpers/zod'
+import Anthropic0 from 'anthropic-sdk-0'
+import * as beta0 from 'anthropic-sdk-0/helpers/beta/zod'
+import * as zod0 from 'anthropic-sdk-0/helpers/zod'
 import { z } from 'zod'
-import { type Answer, type Client, type Gateway, type Looped, QUESTION, type Thought, WEATHER, weatherIn } from './client.ts'
+import {
+  type Answer,
+  type Client,
+  type Gateway,
+  type Looped,
+  QUESTION,
+  type Thought,
+  titleOf,
+  WEATHER,
+  weatherIn,
+} from './client.ts'
 
-const connect = ({ url, key }: Gateway) => new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0 })
+/**
+ * A major version of the SDK. 0 speaks version 2023-06-01 of the API, 1 version 2026-10-21. The earlier one is used as the newest one is:
+ * what is used here is of the same shape.
+ */
+interface Sdk {
+  readonly package: string
+  readonly Anthropic: typeof Anthropic
+  readonly zod: Pick<typeof zod1, 'zodOutputFormat'> & Pick<typeof beta1, 'betaZodTool'>
+}
 
-const PLACE = { output_config: { format: zodOutputFormat(z.object({ city: z.string() })) } }
+const SDKS: readonly Sdk[] = [
+  { package: '@anthropic-ai/sdk', Anthropic, zod: { ...zod1, ...beta1 } },
+  {
+    package: 'anthropic-sdk-0',
+    Anthropic: Anthropic0 as unknown as typeof Anthropic,
+    zod: { ...zod0, ...beta0 } as unknown as Sdk['zod'],
+  },
+]
+
 const THINKING = { thinking: { type: 'enabled', budget_tokens: 2000 } } as const
 
 const ask = (model: string) => ({ model, max_tokens: 4000, messages: [{ role: 'user' as const, content: QUESTION }] })
@@ -20,57 +49,66 @@ const toAnswer = (message: Anthropic.Message): Answer => ({
   output: message.usage.output_tokens,
 })
 
-async function loop(gateway: Gateway, model: string, stream: boolean): Promise<Looped> {
-  const cities: string[] = []
-  const weather = betaZodTool({
-    ...WEATHER,
-    inputSchema: z.object({ city: z.string() }),
-    run({ city }) {
-      cities.push(city)
-      return weatherIn(city)
-    },
-  })
-  const runner = connect(gateway).beta.messages.toolRunner({ ...ask(model), ...THINKING, tools: [weather], stream })
-  return { text: textOf(await runner.runUntilDone()), cities }
-}
-
 const toThought = (message: Anthropic.Message): Thought => ({
   thought: message.content.map((block) => (block.type === 'thinking' ? block.thinking : '')).join(''),
   text: textOf(message),
 })
 
-/** Anthropic's own SDK. */
-export const anthropicSdk: Client = {
-  name: '@anthropic-ai/sdk',
-  protocol: 'messages',
-  tasks: {
-    ask: async (gateway, model) => toAnswer(await connect(gateway).messages.create(ask(model))),
-    async stream(gateway, model) {
-      const pieces: string[] = []
-      const stream = connect(gateway).messages.stream(ask(model))
-      stream.on('text', (piece) => pieces.push(piece))
-      return { ...toAnswer(await stream.finalMessage()), pieces }
+function client({ package: folder, Anthropic: Client, zod }: Sdk): Client {
+  const connect = ({ url, key }: Gateway) => new Client({ baseURL: url, apiKey: key, maxRetries: 0 })
+  const place = { output_config: { format: zod.zodOutputFormat(z.object({ city: z.string() })) } }
+
+  async function loop(gateway: Gateway, model: string, stream: boolean): Promise<Looped> {
+    const cities: string[] = []
+    const weather = zod.betaZodTool({
+      ...WEATHER,
+      inputSchema: z.object({ city: z.string() }),
+      run({ city }) {
+        cities.push(city)
+        return weatherIn(city)
+      },
+    })
+    const runner = connect(gateway).beta.messages.toolRunner({ ...ask(model), ...THINKING, tools: [weather], stream })
+    return { text: textOf(await runner.runUntilDone()), cities }
+  }
+
+  return {
+    name: titleOf(folder),
+    package: folder,
+    ...(folder !== SDKS[0]!.package && { isEarlier: true }),
+    protocol: 'messages',
+    tasks: {
+      ask: async (gateway, model) => toAnswer(await connect(gateway).messages.create(ask(model))),
+      async stream(gateway, model) {
+        const pieces: string[] = []
+        const stream = connect(gateway).messages.stream(ask(model))
+        stream.on('text', (piece) => pieces.push(piece))
+        return { ...toAnswer(await stream.finalMessage()), pieces }
+      },
+      loop: (gateway, model) => loop(gateway, model, false),
+      streamedLoop: (gateway, model) => loop(gateway, model, true),
+      async parse(gateway, model) {
+        return (await connect(gateway).messages.parse({ ...ask(model), ...place })).parsed_output
+      },
+      async streamedParse(gateway, model) {
+        return (
+          await connect(gateway)
+            .messages.stream({ ...ask(model), ...place })
+            .finalMessage()
+        ).parsed_output
+      },
+      think: async (gateway, model) => toThought(await connect(gateway).messages.create({ ...ask(model), ...THINKING })),
+      streamedThink: async (gateway, model) =>
+        toThought(
+          await connect(gateway)
+            .messages.stream({ ...ask(model), ...THINKING })
+            .finalMessage(),
+        ),
+      count: async (gateway, model) =>
+        (await connect(gateway).messages.countTokens({ model, messages: [{ role: 'user', content: QUESTION }] })).input_tokens,
     },
-    loop: (gateway, model) => loop(gateway, model, false),
-    streamedLoop: (gateway, model) => loop(gateway, model, true),
-    async parse(gateway, model) {
-      return (await connect(gateway).messages.parse({ ...ask(model), ...PLACE })).parsed_output
-    },
-    async streamedParse(gateway, model) {
-      return (
-        await connect(gateway)
-          .messages.stream({ ...ask(model), ...PLACE })
-          .finalMessage()
-      ).parsed_output
-    },
-    think: async (gateway, model) => toThought(await connect(gateway).messages.create({ ...ask(model), ...THINKING })),
-    streamedThink: async (gateway, model) =>
-      toThought(
-        await connect(gateway)
-          .messages.stream({ ...ask(model), ...THINKING })
-          .finalMessage(),
-      ),
-    count: async (gateway, model) =>
-      (await connect(gateway).messages.countTokens({ model, messages: [{ role: 'user', content: QUESTION }] })).input_tokens,
-  },
+  }
 }
+
+/** Anthropic's own SDK. */
+export const ANTHROPIC_SDKS: readonly Client[] = SDKS.map(client)

@@ -1,13 +1,14 @@
 import type { PythonProcess } from '../../support/python-process.ts'
-import type { RequirementName } from '../../support/requirements.ts'
+import { readText } from '../../support/sources.ts'
+import type { PythonName } from './python-clients.ts'
 import type { Protocol } from './vendors.ts'
 
 /** Where a client finds the gateway: what its user sets, and all that the user sets. */
 export interface Gateway {
   readonly url: string
   readonly key: string
-  /** The SDKs of Python, where there is one. */
-  readonly python: PythonProcess | undefined
+  /** The SDKs of Python, where there is one that has them. */
+  readonly pythons: ReadonlyMap<PythonName, PythonProcess>
 }
 
 /** A text with the tokens that it cost. */
@@ -17,8 +18,8 @@ export interface Answer {
   readonly output: number | undefined
 }
 
-/** What a client does for its user. */
-export interface Tasks {
+/** What clients do for their users. */
+export interface EveryTask {
   /** Asks, and gets a text. */
   ask(gateway: Gateway, model: string): Promise<Answer>
   /** The same as a stream, in the pieces in which it came. */
@@ -35,6 +36,9 @@ export interface Tasks {
   /** Counts the tokens of a prompt. */
   count(gateway: Gateway, model: string): Promise<number>
 }
+
+/** All of them but those for which a client has no way. */
+export type Tasks<Lacking extends keyof EveryTask = never> = Omit<EveryTask, Lacking>
 
 /** The end of a loop of tools. */
 export interface Looped {
@@ -53,11 +57,15 @@ export interface Thought {
 export interface Client {
   readonly name: string
   readonly protocol: Protocol
-  /** What it needs beside npm. */
-  readonly needs?: RequirementName
+  /** Its folder in node_modules, by which its version is known. */
+  readonly package?: string
+  /** The Python that it needs. */
+  readonly python?: PythonName
   /** Of a stream it adds up the tokens of message_start and message_delta, as if they were not the same ones; Anthropic's own too. */
   readonly miscounts?: true
-  readonly tasks: Partial<Tasks> & Pick<Tasks, 'stream'>
+  /** A newer major is among the clients too. */
+  readonly isEarlier?: true
+  readonly tasks: Partial<EveryTask> & Pick<EveryTask, 'stream'>
 }
 
 /** What every client asks. */
@@ -68,3 +76,13 @@ export const WEATHER = { name: 'weather', description: 'Tells the weather of a c
 
 /** What the tool says. */
 export const weatherIn = (city: string): string => `Rain in ${city}`
+
+/** A package in node_modules, by its folder: several majors of one have folders of their own. */
+export const packageIn = (folder: string): { readonly name: string; readonly version: string } =>
+  JSON.parse(readText(`node_modules/${folder}/package.json`))
+
+/** A package and its major version: `openai 7`. */
+export function titleOf(folder: string): string {
+  const { name, version } = packageIn(folder)
+  return `${name} ${version.split('.', 1)[0]}`
+}

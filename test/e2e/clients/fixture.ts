@@ -12,7 +12,8 @@ import {
 import { inPieces } from '../../../core/testing/upstream/openai-reply.ts'
 import { changeEnvironment } from '../../support/environment.ts'
 import { startTestGateway } from '../../support/gateway.ts'
-import { VENDORS, type Vendor } from './vendors.ts'
+import { refusedBy } from '../../support/strict-vendors.ts'
+import { CHAT_ONLY, VENDORS, type Vendor } from './vendors.ts'
 
 /** A model behind the gateway whose words are scripted. */
 export interface ScriptedModel {
@@ -47,7 +48,7 @@ export interface Fixture {
 export const COUNTED = 14
 
 /** Starts the gateway and an upstream for each vendor. */
-export async function startFixture(vendors: readonly Vendor[] = VENDORS): Promise<Fixture> {
+export async function startFixture(vendors: readonly Vendor[] = [...VENDORS, CHAT_ONLY]): Promise<Fixture> {
   await using opened = new AsyncDisposableStack()
   const start = async () => opened.adopt(await scriptedUpstream(), (upstream) => upstream.close())
   opened.defer(onGoogleCloud(await start()))
@@ -76,6 +77,8 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
     const streamed = isStreamed(request)
     const body = request.body.toString()
     asked.push({ body, streamed })
+    const rule = vendor.strict && refusedBy(vendor.strict, request)
+    if (rule !== undefined && rule.known === undefined) return vendor.strict!.refusal(rule.what)
     const said = vendor.reply(says(body), request.path)
     if (!streamed) return json(said.whole)
     const { streamType = 'text/event-stream' } = vendor

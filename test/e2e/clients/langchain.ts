@@ -8,6 +8,8 @@ import { type Answer, type Client, type Gateway, type Looped, QUESTION, type Tho
 
 /** A chat model of LangChain. */
 interface ChatModel extends Omit<Client, 'tasks'> {
+  /** It shows no thoughts. */
+  readonly isSilent?: true
   model(gateway: Gateway, id: string): BaseChatModel
   thinking(gateway: Gateway, id: string): BaseChatModel
 }
@@ -60,7 +62,7 @@ async function loop(model: BaseChatModel, turn: typeof ask): Promise<Looped> {
   }
 }
 
-function client({ model: modelOf, thinking, ...head }: ChatModel): Client {
+function client({ model: modelOf, thinking, isSilent, ...head }: ChatModel): Client {
   return {
     ...head,
     tasks: {
@@ -75,31 +77,42 @@ function client({ model: modelOf, thinking, ...head }: ChatModel): Client {
         modelOf(gateway, model)
           .withStructuredOutput(z.object({ city: z.string() }), { method: 'jsonSchema' })
           .invoke(QUESTION),
-      think: async (gateway, model) => toThought(await ask(thinking(gateway, model), question())),
-      streamedThink: async (gateway, model) => toThought(await listen(thinking(gateway, model), question())),
+      ...(!isSilent && {
+        think: async (gateway: Gateway, model: string) => toThought(await ask(thinking(gateway, model), question())),
+        streamedThink: async (gateway: Gateway, model: string) => toThought(await listen(thinking(gateway, model), question())),
+      }),
     },
   }
 }
 
-const openai = ({ url, key }: Gateway, model: string) => ({
+const openai = ({ url, key }: Gateway, model: string, useResponsesApi: boolean) => ({
   model,
   apiKey: key,
   configuration: { baseURL: `${url}/v1` },
-  useResponsesApi: true,
+  useResponsesApi,
   maxRetries: 0,
 })
 
-/** LangChain's ChatOpenAI, by the Responses API. */
-export const chatOpenai = client({
+const byResponses = client({
   name: 'LangChain, ChatOpenAI',
+  package: '@langchain/openai',
   protocol: 'responses',
-  model: (gateway, id) => new ChatOpenAI(openai(gateway, id)),
+  model: (gateway, id) => new ChatOpenAI(openai(gateway, id, true)),
   // It knows models that reason by OpenAI's names, and leaves its own option `reasoning` out for all others.
   thinking: (gateway, id) =>
     new ChatOpenAI({
-      ...openai(gateway, id),
+      ...openai(gateway, id, true),
       modelKwargs: { reasoning: { effort: 'low', summary: 'auto' }, include: ['reasoning.encrypted_content'], store: false },
     }),
+})
+
+const byChat = client({
+  name: 'LangChain, ChatOpenAI',
+  package: '@langchain/openai',
+  protocol: 'chat',
+  isSilent: true,
+  model: (gateway, id) => new ChatOpenAI(openai(gateway, id, false)),
+  thinking: (gateway, id) => new ChatOpenAI({ ...openai(gateway, id, false), modelKwargs: { reasoning_effort: 'low' } }),
 })
 
 const anthropic = ({ url, key }: Gateway, model: string) => ({
@@ -110,11 +123,14 @@ const anthropic = ({ url, key }: Gateway, model: string) => ({
   maxRetries: 0,
 })
 
-/** LangChain's ChatAnthropic. */
-export const chatAnthropic = client({
+const chatAnthropic = client({
   name: 'LangChain, ChatAnthropic',
+  package: '@langchain/anthropic',
   protocol: 'messages',
   miscounts: true,
   model: (gateway, id) => new ChatAnthropic(anthropic(gateway, id)),
   thinking: (gateway, id) => new ChatAnthropic({ ...anthropic(gateway, id), thinking: { type: 'enabled', budget_tokens: 2000 } }),
 })
+
+/** The chat models of LangChain. */
+export const LANGCHAIN: readonly Client[] = [byResponses, byChat, chatAnthropic]

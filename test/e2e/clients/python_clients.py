@@ -19,7 +19,7 @@ class Place(BaseModel):
     city: str
 
 
-class OpenAITasks:
+class ResponsesTasks:
     def __init__(self):
         self.responses = openai.OpenAI().responses
 
@@ -94,7 +94,66 @@ class OpenAITasks:
         return self.thought(self.final(model=model, input=QUESTION, **self.THINKING))
 
 
-class AnthropicTasks:
+class ChatTasks:
+    def __init__(self):
+        self.completions = openai.OpenAI().chat.completions
+
+    ASKED = {"messages": [{"role": "user", "content": QUESTION}]}
+    WEATHER = {
+        "type": "function",
+        "function": {
+            "name": "weather",
+            "description": "Tells the weather of a city.",
+            "strict": True,
+            "parameters": ResponsesTasks.WEATHER["parameters"],
+        },
+    }
+
+    def ask(self, model):
+        return self.answer(self.completions.create(model=model, **self.ASKED))
+
+    def stream(self, model):
+        with self.completions.stream(model=model, stream_options={"include_usage": True}, **self.ASKED) as events:
+            pieces = [event.delta for event in events if event.type == "content.delta"]
+            return {**self.answer(events.get_final_completion()), "pieces": pieces}
+
+    def answer(self, completion):
+        usage = completion.usage
+        text = completion.choices[0].message.content
+        return {"text": text, "input": usage.prompt_tokens, "output": usage.completion_tokens}
+
+    def final(self, **body):
+        with self.completions.stream(**body) as events:
+            return events.get_final_completion()
+
+    def repeat(self, ask, model):
+        conversation, cities = list(self.ASKED["messages"]), []
+        while True:
+            completion = ask(model=model, messages=conversation, tools=[self.WEATHER], reasoning_effort="low")
+            message = completion.choices[0].message
+            if not message.tool_calls:
+                return {"text": message.content, "cities": cities}
+            conversation.append(message)
+            for call in message.tool_calls:
+                city = json.loads(call.function.arguments)["city"]
+                cities.append(city)
+                conversation.append({"role": "tool", "tool_call_id": call.id, "content": f"Rain in {city}"})
+
+    def loop(self, model):
+        return self.repeat(self.completions.create, model)
+
+    def streamedLoop(self, model):
+        return self.repeat(self.final, model)
+
+    def parse(self, model):
+        parsed = self.completions.parse(model=model, response_format=Place, **self.ASKED)
+        return parsed.choices[0].message.parsed.model_dump()
+
+    def streamedParse(self, model):
+        return self.final(model=model, response_format=Place, **self.ASKED).choices[0].message.parsed.model_dump()
+
+
+class MessagesTasks:
     def __init__(self):
         client = anthropic.Anthropic()
         self.messages, self.beta = client.messages, client.beta.messages
@@ -159,7 +218,15 @@ class AnthropicTasks:
         return self.messages.count_tokens(model=model, messages=self.ASKED["messages"]).input_tokens
 
 
-CLIENTS = {"openai": OpenAITasks(), "anthropic": AnthropicTasks()}
+class Versions:
+    def openai(self, _):
+        return openai.__version__
+
+    def anthropic(self, _):
+        return anthropic.__version__
+
+
+CLIENTS = {"responses": ResponsesTasks(), "chat": ChatTasks(), "messages": MessagesTasks(), "versions": Versions()}
 
 for line in sys.stdin:
     client, task, model = json.loads(line)

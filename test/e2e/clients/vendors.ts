@@ -8,9 +8,10 @@ import * as bedrock from '../../plugins/providers/bedrock/converse-reply.ts'
 import * as cohere from '../../plugins/providers/cohere/chat-reply.ts'
 import * as gemini from '../../plugins/providers/gemini/generate-content.ts'
 import * as ollama from '../../plugins/providers/ollama/chat-api.ts'
+import { STRICT_VENDORS, type StrictVendor } from '../../support/strict-vendors.ts'
 
 /** A protocol that clients speak. */
-export type Protocol = 'responses' | 'messages'
+export type Protocol = 'chat' | 'responses' | 'messages'
 
 /** A provider in routes.yaml, and how its upstream speaks. */
 export interface Vendor {
@@ -27,6 +28,8 @@ export interface Vendor {
   returns(protocol: Protocol): readonly string[]
   /** It counts the tokens of a prompt itself. */
   readonly counts?: true
+  /** What it refuses. */
+  readonly strict?: StrictVendor
 }
 
 const SIGNATURE = 'c2lnbmVkIHRob3VnaHQ='
@@ -187,3 +190,14 @@ export const VENDORS: readonly Vendor[] = [
     returns: () => [THOUGHT],
   },
 ]
+
+/** A vendor that has chat completions only, and refuses what it does not know. */
+export const CHAT_ONLY: Vendor = {
+  name: 'groq',
+  provider: 'openai-compatible',
+  model: 'openai/gpt-oss-120b',
+  config: (origin) => ({ preset: 'groq', baseUrl: `${origin}/v1`, apiKey: KEY }),
+  reply: openai,
+  returns: () => [],
+  strict: STRICT_VENDORS.groq!,
+}
