@@ -40,13 +40,12 @@ const gateway = (status: number, code: string, message: string, retryAfter?: num
   message,
   ...(retryAfter !== undefined && { retryAfter }),
 })
-const upstream = (status: number, code: string, message: string, retry?: false): Row => ({
+const upstream = (status: number, code: string, message: string): Row => ({
   status,
   type: SERVER,
   code,
   fault: 'upstream',
   message,
-  ...(retry === false && { retry }),
 })
 
 const NOT_JSON =
@@ -292,19 +291,27 @@ export const ERRORS = {
     ),
     retry: false,
   },
-  upstream_authentication_error: upstream(
-    502,
-    'upstream_authentication_error',
-    "The upstream refused the gateway's credential. Your key is fine; contact the operator.",
-    false,
-  ),
-  upstream_model_not_found: upstream(
-    502,
-    'upstream_model_not_found',
-    'The upstream does not know the model that the routing table names. Contact the operator.',
-    false,
-  ),
-  // By OpenAI's status and code: Codex repeats any 5xx, and no 429.
+  // 400, since few clients read `x-should-retry`: Codex 0.169 repeats any 5xx 30 times and most 4xx 6 times, opencode 1.18 any 5xx and any
+  // body with `server_error` without end (tried on 2026-11-26).
+  upstream_authentication_error: {
+    ...caller(
+      400,
+      'upstream_authentication_error',
+      "The upstream refused the gateway's credential. Your key is fine; contact the operator.",
+    ),
+    fault: 'upstream',
+    retry: false,
+  },
+  upstream_model_not_found: {
+    ...caller(
+      400,
+      'upstream_model_not_found',
+      'The upstream does not know the model that the routing table names. Contact the operator.',
+    ),
+    fault: 'upstream',
+    retry: false,
+  },
+  // By OpenAI's status and code: Codex repeats any 5xx, and not this.
   upstream_quota_exceeded: {
     status: 429,
     type: 'insufficient_quota',

@@ -215,7 +215,7 @@ function respond(exchange: Exchange, response: ServerResponse): void {
 /** Sends an error as the client's protocol writes it. The request id is a header, never part of the body. */
 function sendError(error: GatewayError, wire: ClientWire, response: ServerResponse): void {
   for (const name in error.headers) response.setHeader(name, error.headers[name]!)
-  sendJson(error.status, Buffer.from(JSON.stringify(wire.error(error))), response)
+  sendJson(wire.status?.(error) ?? error.status, Buffer.from(JSON.stringify(wire.error(error))), response)
 }
 
 function sendJson(status: number, body: Buffer, response: ServerResponse): void {

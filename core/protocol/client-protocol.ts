@@ -9,6 +9,8 @@ import type { StateOwner } from './state.ts'
 export interface ClientWire {
   /** The body of an error reply. */
   error(error: GatewayError): object
+  /** The status of an error reply. Default: the error's. */
+  status?(error: GatewayError): number
   /** The frame that ends a broken stream. `last`: the frames before it, or the last of them; '' if there are none. */
   errorFrame(error: GatewayError, last: string): string
   /** A frame that clients ignore. It stands in streams that have begun. '': clients would not ignore any. */

@@ -19,7 +19,8 @@ describe('docs/messages.md', () => {
     for (const name of Object.keys(ERRORS) as ErrorName[]) {
       const error = new GatewayError(name)
       const { error: sent } = MESSAGES_WIRE.error(error) as { error: { type: string } }
-      const listed = types.get(String(error.status)) ?? types.get(error.status < 500 ? 'other 4xx' : 'other 5xx')
+      const status = MESSAGES_WIRE.status!(error)
+      const listed = types.get(String(status)) ?? types.get(status < 500 ? 'other 4xx' : 'other 5xx')
       expect(sent.type, name).to.equal(listed)
     }
   })

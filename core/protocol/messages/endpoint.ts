@@ -45,14 +45,24 @@ const TYPES: ReadonlyMap<number, string> = new Map([
 /** What clients of the Messages API get from the gateway itself. */
 export const MESSAGES_WIRE: ClientWire = {
   error: toErrorBody,
+  status: statusOf,
   errorFrame: (error) => frameOf(toErrorBody(error)),
   heartbeat: frameOf({ type: 'ping' }),
   requestIdHeader: 'request-id',
 }
 
+/**
+ * What is the upstream's fault is no client error to Claude Code, which sends a request again five times after any 400, each time with less in
+ * it, and stops at `x-should-retry: false` with a 5xx (2.1.330, tried on 2026-11-26).
+ */
+function statusOf({ status, fault }: GatewayError): number {
+  return fault === 'upstream' && status === 400 ? 502 : status
+}
+
 /** As in every reply of the gateway, the id of the request is a header and not in the body. */
 function toErrorBody(error: GatewayError) {
-  const type = TYPES.get(error.status) ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
+  const status = statusOf(error)
+  const type = TYPES.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error')
   const details = error.param === 'thread' && { details: NO_THREADS }
   return { type: 'error' as const, error: { type, message: inOwnNames(error), ...details }, request_id: null }
 }

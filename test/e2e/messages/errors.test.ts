@@ -52,6 +52,14 @@ describe('An error of a call to /v1/messages', () => {
     expect(invalid.message).to.contain("Missing required parameter: 'max_tokens'.")
   })
 
+  it('is 502 for a credential that the upstream refuses, which Claude Code does not repeat as it does any 400', async () => {
+    const { client, open } = fixture
+    open.reply(json({ error: { message: 'x', type: 'invalid_request_error', code: 'invalid_api_key' } }, { status: 401 }))
+    const error = await failure(client.messages.create({ model: 'open/gpt', ...ASKED }))
+    expect(error).to.include({ status: 502, type: 'api_error' })
+    expect(error.headers!.get('x-should-retry')).to.equal('false')
+  })
+
   for (const [namespace, limited, overloaded] of [
     ['claude', { type: 'error', error: { type: 'rate_limit_error', message: 'x' } }, 529],
     ['open', { error: { message: 'x', type: 'requests' } }, 503],

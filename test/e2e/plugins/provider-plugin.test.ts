@@ -115,7 +115,7 @@ describe('A third-party provider', () => {
         [
           'its refusal of the token',
           json(fault('stranger'), { status: 403 }),
-          { status: 502, code: 'upstream_authentication_error' },
+          { status: 400, code: 'upstream_authentication_error' },
         ],
         ['its refusal of the prompt', json(fault('unclear'), { status: 418 }), { status: 400, message: 'It is unclear' }],
         ['its fault', json(fault('odd'), { status: 500 }), { status: 502, code: 'upstream_error' }],

@@ -92,7 +92,7 @@ describe('What an upstream of /v1/responses keeps for one of several credentials
   it('is not asked of another credential when the upstream refuses its own with 401', async () => {
     const { id } = await ask()
     refused.set('a', { status: 401 })
-    expect(await refusal(ask({ previous_response_id: id }))).to.include({ status: 502, code: 'upstream_authentication_error' })
+    expect(await refusal(ask({ previous_response_id: id }))).to.include({ status: 400, code: 'upstream_authentication_error' })
     expect(shown).to.deep.equal(['a', 'a'])
   })
 

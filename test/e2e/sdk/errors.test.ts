@@ -22,8 +22,8 @@ const NO_HOST = `http://${'a'.repeat(64)}.invalid/v1`
 /** What an upstream's status becomes, where its error says nothing else. */
 const STATUSES: readonly (readonly [upstream: number, client: number, code: string | null])[] = [
   [400, 400, null],
-  [401, 502, 'upstream_authentication_error'],
-  [403, 502, 'upstream_authentication_error'],
+  [401, 400, 'upstream_authentication_error'],
+  [403, 400, 'upstream_authentication_error'],
   [404, 404, 'model_not_found'],
   [408, 503, 'upstream_overloaded'],
   [409, 503, 'upstream_overloaded'],
@@ -188,7 +188,7 @@ function hopeless(dialect: Dialect): readonly (readonly [what: string, script: S
     [
       'a refused credential',
       json(dialect.error(401, 'Private words.'), { status: 401 }),
-      { status: 502, code: 'upstream_authentication_error' },
+      { status: 400, code: 'upstream_authentication_error' },
     ],
     [
       'an exhausted quota',

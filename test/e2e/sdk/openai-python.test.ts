@@ -74,7 +74,7 @@ describeWith('python', 'openai-python', () => {
         fixture.upstream(dialect).on(() => json(dialect.error(401, 'x'), { status: 401 }))
         const before = fixture.upstream(dialect).requests.length
         const { error } = await client.do('create', ask(dialect))
-        expect(error).to.include({ class: 'InternalServerError', status: 502, code: 'upstream_authentication_error' })
+        expect(error).to.include({ class: 'BadRequestError', status: 400, code: 'upstream_authentication_error' })
         expect(error!.requestId).to.match(/^req_/)
         expect(fixture.upstream(dialect).requests.length - before).to.equal(1)
       })

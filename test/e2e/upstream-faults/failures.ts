@@ -29,8 +29,8 @@ export const DISCONNECTED = server(502, 'upstream_disconnected')
 export const INVALID = server(502, 'upstream_invalid_response')
 export const ERROR = server(502, 'upstream_error')
 export const OVERLOADED = server(503, 'upstream_overloaded')
-export const AUTHENTICATION = server(502, 'upstream_authentication_error', final)
-export const MODEL_NOT_FOUND = server(502, 'upstream_model_not_found', final)
+export const AUTHENTICATION = server(400, 'upstream_authentication_error', { ...final, type: 'invalid_request_error' })
+export const MODEL_NOT_FOUND = server(400, 'upstream_model_not_found', { ...final, type: 'invalid_request_error' })
 export const QUOTA = server(429, 'insufficient_quota', {
   ...final,
   type: 'insufficient_quota',

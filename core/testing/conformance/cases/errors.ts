@@ -16,7 +16,7 @@ const ERRORS: Readonly<
   contextTooLong: { title: 'a prompt that is too long', statuses: [400], code: 'context_length_exceeded' },
   badCredential: {
     title: "the gateway's credential being refused, not as the client's fault",
-    statuses: [502],
+    statuses: [400],
     code: 'upstream_authentication_error',
   },
   unknownModel: { title: 'an unknown model', statuses: [404], code: 'model_not_found' },

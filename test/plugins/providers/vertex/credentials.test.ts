@@ -61,7 +61,7 @@ describe('vertex: the credentials of the machine', () => {
   it('that Google refuses are an upstream_authentication_error, not a 401', async () => {
     metadata.status = 403
     const error = await refused(send(await vertex(), GEMINI))
-    expect(error).to.include({ row: 'upstream_authentication_error', status: 502 })
+    expect(error).to.include({ row: 'upstream_authentication_error', status: 400 })
     expect(error.cause).to.include({ code: 'HTTP_403' })
     expect(JSON.stringify(error.cause) + (error.cause as Error).message).not.to.contain('of-the-server')
   })
