@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import type { SaidTool } from '../../../core/testing/kit.ts'
+import { json, type SaidTool } from '../../../core/testing/kit.ts'
 import { describeWith, find } from '../../support/requirements.ts'
 import { type Fixture, startFixture } from './fixture.ts'
 import { type Protocol, THOUGHT, VENDORS } from './vendors.ts'
@@ -14,7 +14,7 @@ import { type Protocol, THOUGHT, VENDORS } from './vendors.ts'
 /** A program that works on a task by a model and by tools of its own. */
 interface CodingAgent {
   readonly name: string
-  readonly program: 'codex' | 'claude'
+  readonly program: 'codex' | 'claude' | 'opencode'
   readonly protocol: Protocol
   /** Prepares an empty folder, which is also its user's home. Returns the arguments and the environment. */
   prepare(folder: string, settings: Settings): Promise<readonly [args: readonly string[], env: Readonly<Record<string, string>>]>
@@ -70,6 +70,34 @@ const AGENTS: readonly CodingAgent[] = [
     },
     shell: (command) => ({ name: 'Bash', arguments: { command, description: 'Makes a file' } }),
   },
+  {
+    name: 'opencode',
+    program: 'opencode',
+    protocol: 'chat',
+    async prepare(folder, { url, key, model }) {
+      const limit = { context: 100_000, output: 4000 }
+      const options = { baseURL: `${url}/v1`, apiKey: key }
+      const models = { [model]: { name: model, tool_call: true, reasoning: true, limit } }
+      const provider = { umg: { npm: '@ai-sdk/openai-compatible', name: 'umg', options, models } }
+      const settings = { model: `umg/${model}`, small_model: `umg/${model}`, autoupdate: false, share: 'disabled', provider }
+      await writeFile(join(folder, 'opencode.json'), JSON.stringify({ ...settings, permission: { bash: 'allow' } }))
+      const offline = ['AUTOUPDATE', 'DEFAULT_PLUGINS', 'LSP_DOWNLOAD', 'MODELS_FETCH'].map((what) => [
+        `OPENCODE_DISABLE_${what}`,
+        '1',
+      ])
+      return [['run', TASK], Object.fromEntries(offline)]
+    },
+    shell: (command) => ({ name: 'bash', arguments: { command, description: 'Makes a file' } }),
+  },
+]
+
+/** Refusals of an upstream that no repetition can change. */
+const FINAL = [
+  { status: 401, error: { type: 'invalid_request_error', code: 'invalid_api_key' } },
+  { status: 402, error: { type: 'insufficient_quota', code: 'insufficient_quota' } },
+  { status: 403, error: { type: 'invalid_request_error', code: 'unsupported_country_region_territory' } },
+  { status: 404, error: { type: 'invalid_request_error', code: 'model_not_found' } },
+  { status: 429, error: { type: 'insufficient_quota', code: 'insufficient_quota' } },
 ]
 
 /** For Codex: a server of forty tools. */
@@ -79,7 +107,7 @@ command = ${JSON.stringify(process.execPath)}
 args = [${JSON.stringify(fileURLToPath(new URL('many-tools.mjs', import.meta.url)))}]
 `
 
-const MODELS = VENDORS.filter(({ name }) => ['openai-compatible', 'anthropic', 'gemini'].includes(name))
+const MODELS = VENDORS.filter(({ name }) => ['openai-compatible', 'openai-by-responses', 'anthropic', 'gemini'].includes(name))
 
 for (const agent of AGENTS) {
   describeWith(agent.program, agent.name, () => {
@@ -112,14 +140,29 @@ for (const agent of AGENTS) {
       it(`finishes a task with a tool, by a model of ${vendor.name}`, async () => {
         const model = fixture.models.get(vendor)!
         model.answer((body) =>
-          body.includes(SAID) ? { text: 'The file is made.' } : { reasoning: THOUGHT, tools: [agent.shell(COMMAND, body)] },
+          body.includes(SAID) || !body.includes('"tools"')
+            ? { text: 'The file is made.' }
+            : { reasoning: THOUGHT, tools: [agent.shell(COMMAND, body)] },
         )
         const { said, errors } = await run({ url: fixture.url, key: fixture.key, model: model.id })
         expect(said, errors).to.contain('The file is made.')
         expect(await readFile(join(folder, 'made.txt'), 'utf8')).to.equal(SAID)
-        expect(model.asked).to.have.length(2)
-        const returned = vendor.returns(agent.protocol).filter((one) => model.asked[1]!.body.includes(one))
-        expect(returned, model.asked[1]!.body).to.have.length(1)
+        const asked = model.asked.filter(({ body }) => body.includes('"tools"'))
+        expect(asked).to.have.length(2)
+        const returned = vendor.returns(agent.protocol).filter((one) => asked[1]!.body.includes(one))
+        if (agent.protocol !== 'chat') expect(returned, asked[1]!.body).to.have.length(1)
+      })
+    }
+
+    for (const { status, error } of FINAL) {
+      // It repeats any 429: OpenAI's own exhausted quota too.
+      if (agent.program === 'opencode' && error.code === 'insufficient_quota') continue
+      it(`stops at once if the upstream refuses with ${status} ${error.code}`, async () => {
+        const model = fixture.models.get(MODELS[0]!)!
+        model.refuse(json({ error: { message: 'No.', param: null, ...error } }, { status }))
+        await run({ url: fixture.url, key: fixture.key, model: model.id })
+        // opencode asks for a title too, and Claude Code twice for a model that is not there.
+        expect(model.asked.length).to.be.within(1, 2)
       })
     }
 

@@ -5,6 +5,7 @@ import {
   type ReceivedRequest,
   reply,
   type Said,
+  type Script,
   type ScriptedUpstream,
   type Step,
   scriptedUpstream,
@@ -24,6 +25,8 @@ export interface ScriptedModel {
   script(turns: readonly Said[]): void
   /** What it says to each request with this body. */
   answer(says: (body: string) => Said): void
+  /** Its upstream's answer to each request. */
+  refuse(script: Script): void
   /** It streams the first half of this text, and closes the connection. */
   breakOff(text: string): void
   /** The requests that its upstream got since then. */
@@ -69,6 +72,7 @@ export async function startFixture(vendors: readonly Vendor[] = [...VENDORS, CHA
 function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedModel {
   let says: (body: string) => Said
   let lastWords: string | undefined
+  let refusal: Script | undefined
   let asked: Asked[] = []
   upstream.on((request) => {
     // Lists of models.
@@ -77,6 +81,7 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
     const streamed = isStreamed(request)
     const body = request.body.toString()
     asked.push({ body, streamed })
+    if (refusal !== undefined) return refusal
     const rule = vendor.strict && refusedBy(vendor.strict, request)
     if (rule !== undefined && rule.known === undefined) return vendor.strict!.refusal(rule.what)
     const said = vendor.reply(says(body), request.path)
@@ -98,7 +103,12 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
     answer(next) {
       says = next
       lastWords = undefined
+      refusal = undefined
       asked = []
+    },
+    refuse(script) {
+      this.script([])
+      refusal = script
     },
     breakOff(text) {
       this.script([{ text }])
