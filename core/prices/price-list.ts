@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { BoundedMap } from '../async/bounded-map.ts'
 import type { Config, ModelPriceConfig, NamespaceConfig, PricesConfig } from '../config/config.ts'
+import type { ServedVariants } from '../protocol/variants.ts'
 import type { Cost, Served, Usage } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import { matchesGlob } from '../text/glob.ts'
@@ -121,15 +122,15 @@ export class PriceList {
     }
   }
 
-  /** The cost of a model's usage by a call; undefined if no price is known. */
-  costOf(served: Served, usage: Usage, call?: PricedCall): Cost | undefined {
+  /** The cost of a model's usage by a call; undefined if no price is known. `variants`: the services that the reply names. */
+  costOf(served: Served, usage: Usage, call?: PricedCall, variants?: ServedVariants): Cost | undefined {
     const price = this.priceOf(served)
-    return price && costOf(price, usage, call)
+    return price && costOf(price, usage, call, variants)
   }
 
   /** What a caller with a budget pays for a model's usage; undefined if no price is known, and none is charged instead. */
-  chargeOf(served: Served, usage: Usage, call?: PricedCall): Cost | undefined {
-    return this.costOf(served, usage, call) ?? (this.unpriced && costOf(this.unpriced, usage, call))
+  chargeOf(served: Served, usage: Usage, call?: PricedCall, variants?: ServedVariants): Cost | undefined {
+    return this.costOf(served, usage, call, variants) ?? (this.unpriced && costOf(this.unpriced, usage, call, variants))
   }
 
   /** The most nano-dollars that a caller with a budget pays for a call; undefined if no price is known, and none is charged instead. */

@@ -15,6 +15,7 @@ const perMillion = {
   cachedInputAudio: usd('Audio read from the cache. Absent: as `cachedInput`.', 0.4),
   cacheWrite: usd('Tokens written to the cache. Absent: as `input`.', 3.75),
   cacheWrite1h: usd('Tokens written to a cache that is kept for an hour. Absent: as `cacheWrite`.', 6),
+  cacheWrite12h: usd('Tokens written to a cache that is kept for twelve hours. Absent: as `cacheWrite`.', 5),
   inputAudio: usd('Audio of the prompt. Absent: as `input`.', 32),
   inputImage: usd('Images of the prompt. Absent: as `input`.', 5),
   output: usd('Tokens of the answer that none of the fields below is for.', 10),
