@@ -1,5 +1,6 @@
-import { hash } from 'node:crypto'
 import type * as GenaiPrices from '@pydantic/genai-prices'
+import { versionOf } from '../config/kept-lists.ts'
+import type { SourceName } from '../config/schema/prices.ts'
 import { parseWithin } from '../protocol/upstream-json.ts'
 import { correctionOf, correctionsOf, withRules } from './corrections.ts'
 import { readGenaiPrices } from './genai-prices.ts'
@@ -27,6 +28,8 @@ export interface SecondPrice {
 export interface Catalogue {
   /** The lists that are in use, the first one first. */
   readonly lists: readonly PublishedList[]
+  /** What is wrong with the texts that are not used. */
+  readonly notices: readonly string[]
   /** The price of a model at a time; undefined if the vendor has no such model, or no price for its tokens. `model`: the vendor's name. */
   find(vendor: string, model: string, now: number): CataloguePrice | undefined
   /** What the second list says of a model; undefined if there is none, or it has no price of it. */
@@ -40,12 +43,6 @@ export interface Catalogue {
   /** The models of a vendor, by the names that the catalogue has for them. */
   models(vendor: string): readonly string[]
 }
-
-/** The sources of lists, the one that wins first. */
-export const SOURCES = ['genai-prices', 'litellm'] as const
-
-/** The name of a source. */
-export type SourceName = (typeof SOURCES)[number]
 
 /** Texts of lists that are used instead of the one in the package, as their sources publish them. */
 export type ListTexts = { readonly [Name in SourceName]?: string | undefined }
@@ -64,12 +61,9 @@ let packaged: PublishedList | undefined
 
 /** Reads a list as its source publishes it. Throws `RefusedList`. */
 export function readList(source: SourceName, text: string): PublishedList {
-  const version = hash('sha256', text).slice(0, VERSION_LENGTH)
+  const version = versionOf(text)
   return source === 'litellm' ? readLitellm(parse(text), version) : readGenaiPrices(parse(text), version)
 }
-
-/** Characters of a digest that name a version. */
-const VERSION_LENGTH = 8
 
 function parse(text: string): unknown {
   try {
@@ -82,24 +76,30 @@ function parse(text: string): unknown {
 /** Three times as many as LiteLLM's list of 2026-11 has. */
 const MAX_VALUES = 500_000
 
-/** The lists read last: most versions of routes.yaml have the same. */
-const read = new Map<SourceName, { readonly text: string; readonly list: PublishedList | undefined }>()
-
-/** Undefined for a text that cannot be read: who keeps lists has checked them, and tells. */
-function listOf(source: SourceName, text: string | undefined): PublishedList | undefined {
-  if (text === undefined) return undefined
-  const known = read.get(source)
-  if (known?.text === text) return known.list
-  const list = usable(source, text)
-  read.set(source, { text, list })
-  return list
+/** A text that was read. */
+interface ReadText {
+  readonly text: string
+  readonly list?: PublishedList
+  /** Why there is no list. */
+  readonly why?: string
 }
 
-function usable(source: SourceName, text: string): PublishedList | undefined {
+/** The texts read last: most versions of routes.yaml have the same. */
+const read = new Map<SourceName, ReadText>()
+
+function readOnce(source: SourceName, text: string): ReadText {
+  const known = read.get(source)
+  if (known?.text === text) return known
+  const result = { text, ...tryRead(source, text) }
+  read.set(source, result)
+  return result
+}
+
+function tryRead(source: SourceName, text: string): Omit<ReadText, 'text'> {
   try {
-    return readList(source, text)
+    return { list: readList(source, text) }
   } catch (error) {
-    if (error instanceof RefusedList) return undefined
+    if (error instanceof RefusedList) return { why: error.message }
     throw error
   }
 }
@@ -107,18 +107,32 @@ function usable(source: SourceName, text: string): PublishedList | undefined {
 /** Loads the catalogue: only where a namespace needs it. A list that cannot be read, or is older than the package's, is left out. */
 export async function loadCatalogue(texts: ListTexts = {}): Promise<Catalogue> {
   const own = await packagedList()
-  const newer = listOf('genai-prices', texts['genai-prices'])
-  const first = newer !== undefined && (newer.latest ?? '') >= (own.latest ?? '') ? newer : own
-  return new TwoLists(first, listOf('litellm', texts.litellm))
+  const notices: string[] = []
+  const listOf = (source: SourceName): PublishedList | undefined => {
+    const text = texts[source]
+    if (text === undefined) return undefined
+    const { list, why } = readOnce(source, text)
+    if (why !== undefined) notices.push(`the list of ${source} that is kept is not used: ${why}; run umg prices update`)
+    return list
+  }
+  const newer = listOf('genai-prices')
+  const isOlder = newer !== undefined && isBefore(newer, own)
+  if (isOlder) notices.push(`the list of genai-prices that is kept is older than the one in the package; run umg prices update`)
+  return new TwoLists(newer === undefined || isOlder ? own : newer, listOf('litellm'), notices)
 }
+
+/** Whether a list is older than another one, as far as the days tell that they name. */
+export const isBefore = (list: PublishedList, other: PublishedList): boolean => (list.latest ?? '') < (other.latest ?? '')
 
 class TwoLists implements Catalogue {
   readonly #first: PublishedList
   readonly #second: PublishedList | undefined
+  readonly notices: readonly string[]
 
-  constructor(first: PublishedList, second: PublishedList | undefined) {
+  constructor(first: PublishedList, second: PublishedList | undefined, notices: readonly string[]) {
     this.#first = first
     this.#second = second
+    this.notices = notices
   }
 
   get lists(): readonly PublishedList[] {

@@ -48,11 +48,11 @@ const CORRECTIONS: readonly Correction[] = [
     },
     wrong: [0.22, 0.44],
   },
-  ...['deepseek-chat', 'deepseek-reasoner'].map(
-    (name): Correction => ({
+  ...[['deepseek-chat', 0.27] as const, ['deepseek-reasoner', 0.55] as const].map(
+    ([name, byDay]): Correction => ({
       vendor: 'deepseek',
       model: { id: name, match: equalTo(name), context_window: 131_072, prices: V3_2 },
-      wrong: [0.135, 0.27, 0.55],
+      wrong: [0.135, byDay],
     }),
   ),
   {
@@ -153,7 +153,15 @@ const RULES: readonly Rule[] = [
   { vendor: 'anthropic', models: ['claude-opus-5-5*'], variants: { speed: { fast: 2 }, inference_geo: US_ONLY } },
   {
     vendor: 'anthropic',
-    models: ['claude-*-4-6*', 'claude-*-4-7*', 'claude-*-4-8*', 'claude-*-5*'],
+    models: [
+      'claude-*-4-6*',
+      'claude-*-4-7*',
+      'claude-*-4-8*',
+      'claude-opus-5*',
+      'claude-sonnet-5*',
+      'claude-haiku-5*',
+      'claude-fable-5*',
+    ],
     variants: { inference_geo: US_ONLY },
   },
 ]
