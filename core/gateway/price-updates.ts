@@ -85,8 +85,8 @@ async function keep(
   { source, folder, acceptChanges }: KeepOptions,
 ): Promise<Pick<ListUpdate, 'result' | 'version' | 'changes'>> {
   const { name, sha256 } = source
-  const digest = hash('sha256', bytes)
-  if (sha256 !== undefined && digest !== sha256) throw new RefusedList(`its SHA-256 is ${digest}, and not the one in routes.yaml`)
+  const found = hash('sha256', bytes)
+  if (sha256 !== undefined && found !== sha256) throw new RefusedList(`its SHA-256 is ${found}, and not the one in routes.yaml`)
   const file = keptFile(folder, name)
   const text = bytes.toString('utf8')
   const kept = await readFile(file, 'utf8').catch(() => undefined)

@@ -4,9 +4,8 @@ import { choiceError, refusalOf } from '../sdk/refusals.ts'
 import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, StreamedCall, WholeReply } from './format.ts'
 import { normaliseCompletion } from './normalise.ts'
 import { parseUpstream, type ScannedReply } from './upstream-json.ts'
-import { UsageReport } from './usage-report.ts'
+import { servedVariants, UsageReport } from './usage-report.ts'
 import { checkOf } from './validation.ts'
-import { servedVariants } from './variants.ts'
 import { writtenInRun, writtenLength } from './written-text.ts'
 
 const string = { type: 'string' }

@@ -15,8 +15,7 @@ import { FINISH_REASONS, type FinishReason } from '../sdk/chat.ts'
 import { isRecord, textOf } from '../sdk/json.ts'
 import { KeptText } from '../sdk/translated.ts'
 import { isWhole, readUsage } from './usage.ts'
-import { UsageReport } from './usage-report.ts'
-import { servedVariants } from './variants.ts'
+import { servedVariants, UsageReport } from './usage-report.ts'
 
 /**
  * Builds OpenAI's stream from a translator's parts: constant id, created and model; the role once per choice; tool calls numbered

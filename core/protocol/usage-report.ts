@@ -1,6 +1,6 @@
 import type { Call, Usage } from '../sdk/api.ts'
 import { readUsage, tokensOfLength, usageOf, withAllThoughts } from './usage.ts'
-import type { ServedVariants } from './variants.ts'
+import { type ServedVariants, VARIANTS, type VariantName } from './variants.ts'
 
 /** The tokens to charge for one attempt. */
 export interface ChargedTokens {
@@ -29,6 +29,20 @@ const MAX_PROMPT = 20_000_000
  * longer ones (o200k_base, openai/tiktoken).
  */
 const BYTES_PER_LONGEST_TOKEN = 32
+
+const VARIANT_NAMES = Object.keys(VARIANTS) as VariantName[]
+
+/** The services that a reply, or its usage, names; undefined if it names none. */
+export function servedVariants(reply: object): ServedVariants | undefined {
+  let served: Record<string, string> | undefined
+  for (const name of VARIANT_NAMES) {
+    const value = (reply as { readonly [Name in VariantName]?: unknown })[name]
+    if (typeof value !== 'string') continue
+    served ??= {}
+    served[name] = value
+  }
+  return served
+}
 
 /** What is known of the tokens of one reply while it comes: what its upstream has reported, and how much text the model has written. */
 export class UsageReport {

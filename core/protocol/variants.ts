@@ -60,17 +60,5 @@ export function leavesOpen(name: VariantName, call: Pick<Call, 'endpoint' | 'mem
   return left !== undefined && at?.includes(call.endpoint) !== false && (value == null || value === left)
 }
 
-/** The services that a reply, or its usage, names; undefined if it names none. */
-export function servedVariants(reply: object): ServedVariants | undefined {
-  let served: Record<string, string> | undefined
-  for (const [name] of ROWS) {
-    const value = (reply as { readonly [Name in VariantName]?: unknown })[name]
-    if (typeof value !== 'string') continue
-    served ??= {}
-    served[name] = value
-  }
-  return served
-}
-
 const NONE: readonly AskedVariant[] = []
 const NOT_SAID: ServedVariants = {}

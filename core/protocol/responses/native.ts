@@ -7,8 +7,8 @@ import { isSealable, type KeptCall, sealed, unsealed } from '../kept-ids.ts'
 import { readState, STATE_PREFIX } from '../state.ts'
 import { parseUpstreamObject, type ScannedReply } from '../upstream-json.ts'
 import { readUsage } from '../usage.ts'
-import { UsageReport } from '../usage-report.ts'
-import { type ServedVariants, servedVariants } from '../variants.ts'
+import { servedVariants, UsageReport } from '../usage-report.ts'
+import type { ServedVariants } from '../variants.ts'
 import { writtenLength } from '../written-text.ts'
 
 interface Response extends Readonly<Record<string, unknown>> {

@@ -283,9 +283,8 @@ describe('list prices', () => {
       list = NEWER
       await until(async () => new Set(await costs()).has('5.00'))
       await until(async () => (await costs()).every((cost) => cost === '5.00'))
-      expect(cluster.umg.stdout)
-        .to.match(/"msg":"list prices updated"/)
-        .and.match(/~ list prices of genai-prices: \w{8} → \w{8}/)
+      await cluster.umg.prints(/"msg":"list prices updated"/)
+      await cluster.umg.prints(/~ list prices of genai-prices: \w{8} → \w{8}/)
       list = wrong(1000)
       await cluster.umg.prints(
         /"reason":"openai\/gpt-4o: input 5 → 1000: more than 10 times.*"msg":"list prices refused: the last good ones stay in use"/,
