@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Static } from 'typebox'
 import { parseRate } from '../sdk/api.ts'
 import { parseBudget } from '../text/budgets.ts'
@@ -12,6 +12,7 @@ import type {
   DeclaredKey,
   Expectation,
   LimitsConfig,
+  ListsConfig,
   NamespaceConfig,
   PricesConfig,
   RouteConfig,
@@ -25,6 +26,7 @@ import type { Path } from './file/path.ts'
 import type { RawConfig } from './file/raw-config.ts'
 import { noticesOf } from './notices.ts'
 import type { CuratedModels } from './schema/curated-models.ts'
+import type { SourceName } from './schema/prices.ts'
 import { type AssumedCause, RETRY_CAUSES, type RetryCause } from './schema/retry-causes.ts'
 import type { routesSchema } from './schema/routes-yaml.ts'
 
@@ -203,13 +205,27 @@ function buildKey(
 
 const buildBudgets = (budget: string | readonly string[] = []) => [budget].flat().map(parseBudget)
 
-function buildPrices({ prices: { models, unpriced } }: Values, file: ConfigFile): PricesConfig {
+function buildPrices({ prices: { models, unpriced, lists } }: Values, file: ConfigFile): PricesConfig {
   const entries = Object.entries(models).map(([glob, price]) => ({
     glob,
     price,
     at: file.position(file.keySpan(['prices', 'models', glob])),
   }))
-  return { models: entries, unpriced }
+  return { models: entries, unpriced, lists: listsOf(lists, file) }
+}
+
+function listsOf({ folder, every, sources }: Values['prices']['lists'], file: ConfigFile): ListsConfig {
+  const base = dirname(resolve(file.name))
+  return {
+    folder: resolve(base, folder),
+    every: every === undefined ? undefined : milliseconds(every),
+    sources: Object.entries(sources).map(([name, { from, sha256 }]) => ({
+      name: name as SourceName,
+      from: /^https?:/i.test(from) ? from : resolve(base, from),
+      sha256,
+    })),
+    kept: {},
+  }
 }
 
 function buildExpectations({ expect }: Values, file: ConfigFile): readonly Expectation[] {

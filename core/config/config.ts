@@ -4,7 +4,7 @@ import type { Position } from '../text/diagnostic.ts'
 import type { Digests } from './digests.ts'
 import type { BudgetsValues } from './schema/budgets.ts'
 import type { TlsValues } from './schema/namespace.ts'
-import type { PricesValues } from './schema/prices.ts'
+import type { PricesValues, SourceName } from './schema/prices.ts'
 import type { AssumedCause, RetryCause } from './schema/retry-causes.ts'
 import type { When } from './schema/when.ts'
 
@@ -196,8 +196,29 @@ export interface DeclaredKey {
 export interface PricesConfig {
   /** In the order of the file. A model id that is written out precedes every glob; else the first that matches applies. */
   readonly models: readonly ModelPriceConfig[]
-  /** What a caller with a budget is charged for a model without a price; `refuse`: such calls are refused. */
+  /** What a caller with a budget is charged for a model without a price, and whether it is served. */
   readonly unpriced: PricesValues['unpriced']
+  readonly lists: ListsConfig
+}
+
+/** The list prices of vendors that are newer than those in the package. */
+export interface ListsConfig {
+  /** Absolute path of the folder in which they are kept. */
+  readonly folder: string
+  /** How often they are fetched, in milliseconds; undefined: never. */
+  readonly every: number | undefined
+  readonly sources: readonly ListSource[]
+  /** The texts that are kept, as their sources publish them. */
+  readonly kept: { readonly [Name in SourceName]?: string | undefined }
+}
+
+/** Where a list is read. */
+export interface ListSource {
+  readonly name: SourceName
+  /** An address, or the absolute path of a file. */
+  readonly from: string
+  /** Of the only text that is taken, in hexadecimal digits; undefined: any. */
+  readonly sha256: string | undefined
 }
 
 /** The price of the models that a glob of model ids matches. */

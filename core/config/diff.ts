@@ -2,13 +2,25 @@ import type { Config } from './config.ts'
 import { type Digests, digestKey } from './digests.ts'
 import { ConfigFile } from './file/config-file.ts'
 import type { Path } from './file/path.ts'
+import { versionOf } from './kept-lists.ts'
+import { SOURCES, type SourceName } from './schema/prices.ts'
 
 /**
  * The differences between two Configs, a line for each value that was added (`+`), removed (`-`) or changed (`~`):
  * `~ namespace local: timeouts.connect: 10s → 2s`. Shows references and not their values.
  */
 export function diffConfigs(before: Config, after: Config): readonly string[] {
-  return diffTrees(treeOf(before.text, before.digests), treeOf(after.text, after.digests))
+  return [...diffTrees(treeOf(before.text, before.digests), treeOf(after.text, after.digests)), ...diffLists(before, after)]
+}
+
+/** `~ list prices of litellm: 3f9a12bc → 8943af58` */
+function diffLists({ prices: before }: Config, { prices: after }: Config): readonly string[] {
+  return (Object.keys(SOURCES) as SourceName[]).flatMap((name) => {
+    const [was, is] = [before, after].map(({ lists }) => lists.kept[name])
+    if (was === is) return []
+    const [old, now] = [was, is].map((text) => (text === undefined ? 'none' : versionOf(text)))
+    return [`~ list prices of ${name}: ${old} → ${now}`]
+  })
 }
 
 /** The differences between the texts of two valid files. References are compared by their text. */

@@ -21,6 +21,7 @@ import { FilesRead } from './file/files-read.ts'
 import { substitute } from './file/interpolate.ts'
 import type { Path } from './file/path.ts'
 import { RawConfig } from './file/raw-config.ts'
+import { readKept } from './kept-lists.ts'
 import { toDiagnostics } from './report.ts'
 import { routesSchema } from './schema/routes-yaml.ts'
 import { validate } from './schema/validate.ts'
@@ -94,12 +95,15 @@ export async function readConfig(path: string, env: NodeJS.ProcessEnv, files: Fi
   const creatable = { links: links.creatable, providers: providers.creatable }
   if (diagnostics.length > 0) return { file, diagnostics, ...creatable }
   for (const secret of validation.secrets) secret.seal()
-  const config = buildConfig(raw, {
+  const built = buildConfig(raw, {
     links: links.plugins,
     providers: providers.plugins,
     dormant: unset.dormant,
     rateClasses: declaredNames(locatedNames, 'rate class'),
   })
+  const { prices } = built
+  const kept = await readKept(prices.lists, files)
+  const config = { ...built, prices: { ...prices, lists: { ...prices.lists, kept } } }
   return { file, diagnostics, config, ...creatable }
 }
 

@@ -95,9 +95,8 @@ function viewPrice(id: string, { prices, table }: Pick<Generation, 'prices' | 't
 
 /** Whether the price of each target of a listed model is known, or what such calls cost instead. */
 function isPriced(id: string, principal: Principal, { prices, table }: Pick<Generation, 'prices' | 'table'>): boolean {
-  if (prices.unpriced !== undefined) return true
   const candidates = candidatesOf(table.route(table.resolve(id)!, principal).leads)
-  return candidates.every(({ target }) => prices.priceOf(target.served) !== undefined)
+  return candidates.every(({ target }) => prices.allowsBudgets(target.served))
 }
 
 /** The context window of a model of an upstream, where the upstream does not say. */

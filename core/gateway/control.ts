@@ -14,6 +14,7 @@ import type { GatewayOptions } from './gateway.ts'
 import { openMetricsExport } from './metrics-export.ts'
 import { operatorPaths } from './operators.ts'
 import type { ProxyChannel } from './planes.ts'
+import { PriceUpdates } from './price-updates.ts'
 import { Proxies } from './proxies.ts'
 import { Reloader } from './reload.ts'
 import type { RunFolder } from './run-folder.ts'
@@ -99,6 +100,15 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const reloader = opened.adopt(await loading, (each) => each.close())
   loaded.resolve(reloader)
   control.watchBudgets(() => reloader.live.generation.config.budgets)
+  opened.adopt(
+    new PriceUpdates({
+      log,
+      metrics,
+      connect: services.connector(),
+      lists: () => reloader.live.generation.config.prices.lists,
+    }),
+    (each) => each.close(),
+  )
 
   const urls = (): Urls => ({ ...options.urls, ...options.management?.urls })
   const targets = () => proxies.targets()

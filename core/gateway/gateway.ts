@@ -13,6 +13,7 @@ import { newInstance } from '../otlp/instance.ts'
 import { openJournal } from '../usage/call-journal.ts'
 import { type ExportedMetricsOptions, openMetricsExport } from './metrics-export.ts'
 import { type OperatorOptions, operatorPaths } from './operators.ts'
+import { PriceUpdates } from './price-updates.ts'
 import { Reloader } from './reload.ts'
 import { openServices, type ServiceOptions } from './services.ts'
 import { openStoredControl, type StoredControlOptions } from './stored-control.ts'
@@ -83,6 +84,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const reloader = opened.adopt(await loading, (each) => each.close())
   const { live } = reloader
   control.watchBudgets(() => live.generation.config.budgets)
+  const lists = () => live.generation.config.prices.lists
+  opened.adopt(new PriceUpdates({ log, metrics, connect: services.connector(), lists }), (each) => each.close())
   const targets = async () => services.states.report(performance.now())
   const urls = () => ({ clients: reachable(listeners.url), people: reachable(listeners.adminUrl), ...options.management?.urls })
   const operators = operatorPaths(options, { services, control, reloader, metrics, targets, urls })

@@ -5,6 +5,7 @@ import { FileWatch } from '../config/watch.ts'
 import type { ConfigState, ReloadOutcome, ReloadTrigger } from '../control/services.ts'
 import type { Generation } from '../http/generation.ts'
 import { InstancePool } from '../plugins/instances.ts'
+import { noticesOfStart } from '../prices/notices.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import { LiveGeneration, type LiveServices } from './live-generation.ts'
 import { type LoadOptions, loadGeneration, startOf } from './load.ts'
@@ -95,7 +96,8 @@ export class Reloader {
 
   /** Notices about routes.yaml, for the operator. */
   get notices(): readonly string[] {
-    return this.live.generation.config.notices
+    const { config, prices } = this.live.generation
+    return [...config.notices, ...noticesOfStart(config, prices)]
   }
 
   /** Reloads routes.yaml. Requests during a reload share the next one. Never rejects. */

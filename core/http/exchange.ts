@@ -325,7 +325,7 @@ export class Exchange implements DispatchListener, Linked {
   /** The charge of the call so far, with that of an attempt. */
   #chargedWith(record: AttemptRecord, tokens: ChargedTokens, call: Call): AttemptCharge {
     const usage = this.#usageOf(record, tokens)
-    const charge = { ...tokens, usage, cost: this.#costOf(record, usage, call) }
+    const charge = { ...tokens, usage, cost: this.#costOf(record, usage, call, tokens.served) }
     return this.charge === undefined ? charge : sumOfCharges(this.charge, charge)
   }
 
@@ -339,9 +339,11 @@ export class Exchange implements DispatchListener, Linked {
     return prompt <= usage.prompt_tokens ? usage : { ...usage, ...usageOf(prompt, usage.completion_tokens) }
   }
 
-  #costOf(served: Served, usage: Usage, call: Call): Cost | undefined {
+  #costOf(served: Served, usage: Usage, call: Call, variants: ChargedTokens['served']): Cost | undefined {
     const prices = this.generation?.prices
-    return this.principal?.budgets === undefined ? prices?.costOf(served, usage, call) : prices?.chargeOf(served, usage, call)
+    return this.principal?.budgets === undefined
+      ? prices?.costOf(served, usage, call, variants)
+      : prices?.chargeOf(served, usage, call, variants)
   }
 
   onServed(served: Served, dropped: readonly string[], cap: number | undefined): void {

@@ -63,6 +63,12 @@ export const METRICS = {
     help: 'Calls that used tokens of a model without a known price: their cost is unknown.',
     labels: ['namespace', 'model'],
   },
+  priceUpdates: {
+    name: 'umg_price_updates_total',
+    type: 'counter',
+    help: 'Updates of list prices by source and result: updated, unchanged, refused (the last good list stays), failed (not read).',
+    labels: ['source', 'result'],
+  },
   budgetLimit: {
     name: 'umg_budget_limit_usd',
     type: 'gauge',

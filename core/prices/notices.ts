@@ -5,9 +5,22 @@ import type { PriceList } from './price-list.ts'
 /** Models that a notice lists. */
 const MAX_LISTED = 3
 
-/** What the author of routes.yaml should know: globs that may match nothing, and the models whose cost will be unknown. */
+/** What the author of routes.yaml should know: lists that are not used, globs that may match nothing, models whose cost will be unknown. */
 export function noticesOfPrices(config: Config, prices: PriceList): readonly string[] {
-  return [...noticesOfGlobs(config, prices), ...noticesOfCosts(config, prices)]
+  return [...prices.notices, ...noticesOfGlobs(config, prices), ...noticesOfCosts(config, prices)]
+}
+
+/** What matters when a gateway starts: lists that are not used, and, if routes.yaml has budgets, the models whose cost will be unknown. */
+export function noticesOfStart(config: Config, prices: PriceList): readonly string[] {
+  const hasBudgets = [...config.keys, ...config.accounts.values()].some(({ budgets }) => budgets.length > 0)
+  return [...prices.notices, ...(hasBudgets ? noticesOfCosts(config, prices) : [])]
+}
+
+/** What follows for callers with a budget. */
+const CONSEQUENCES: Readonly<Record<string, string>> = {
+  refuse: ', so that callers with a budget are refused; ',
+  estimate: '; callers with a budget are charged by the dearest known model of the vendor, and refused where there is none; ',
+  serve: ', and no budget is charged for them; ',
 }
 
 /** Globs of models that match none of those whose prices are known: they may be misspelt. */
@@ -27,10 +40,12 @@ function noticesOfCosts(config: Config, prices: PriceList): readonly string[] {
     const { name } = namespace
     const models = (named.get(name) ?? []).map((id) => id.slice(name.length + 1))
     const unpriced = models.filter((model) => !hasPrice(model, namespace, prices))
-    const advice = 'add prices, or free: true, to "prices"'
-    if (unpriced.length > 0) return [`the cost of calls to ${listed(unpriced, config, name)} is unknown; ${advice}`]
+    const { unpriced: rule } = config.prices
+    const follows = typeof rule === 'string' ? CONSEQUENCES[rule] : '; budgets are charged by the price for unpriced models; '
+    const advice = `${follows}add prices, or free: true, to "prices"`
+    if (unpriced.length > 0) return [`the cost of calls to ${listed(unpriced, config, name)} is unknown${advice}`]
     if (models.length > 0 || prices.mayPrice(namespace)) return []
-    return [`the cost of calls to the namespace "${name}" is unknown; ${advice}`]
+    return [`the cost of calls to the namespace "${name}" is unknown${advice}`]
   })
 }
 

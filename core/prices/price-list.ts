@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { BoundedMap } from '../async/bounded-map.ts'
 import type { Config, ModelPriceConfig, NamespaceConfig, PricesConfig } from '../config/config.ts'
+import type { ServedVariants } from '../protocol/variants.ts'
 import type { Cost, Served, Usage } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import { matchesGlob } from '../text/glob.ts'
-import { type Catalogue, type CataloguePrice, loadCatalogue } from './catalogue.ts'
+import { type Catalogue, type CataloguePrice, loadCatalogue, type SecondPrice } from './catalogue.ts'
 import { LARGEST_CONTEXT, outputLimitOf, pictureTokensOf } from './model-limits.ts'
 import {
   costOf,
@@ -50,14 +51,17 @@ export interface ModelLimits {
 
 /** The prices of one version of routes.yaml: its own, and those of the catalogue. */
 export class PriceList {
-  /** What a caller with a budget pays for a model without a price; undefined: such a call is refused. */
-  readonly unpriced: Price | undefined
+  /** What a caller with a budget may do with a model without a price. */
+  readonly #unpriced: PricesConfig['unpriced']
+  readonly #given: Price | undefined
   readonly #exact: ReadonlyMap<string, ModelPriceConfig>
   readonly #globs: readonly ModelPriceConfig[]
   /** By namespace. */
   readonly #vendors: ReadonlyMap<string, string>
   readonly #catalogue: Catalogue | undefined
   readonly #known = new Map<string, BoundedMap<string, Known>>()
+  /** By vendor, once it was asked for. */
+  readonly #dearest = new Map<string, Price | undefined>()
   readonly #sandbox = freePrice('sandbox')
 
   private constructor(
@@ -69,7 +73,8 @@ export class PriceList {
     this.#globs = models.filter(({ glob }) => glob.includes('*'))
     this.#vendors = vendors
     this.#catalogue = catalogue
-    this.unpriced = unpriced === 'refuse' ? undefined : createPrice(`${nameOf(unpriced)} for unpriced models`, unpriced)
+    this.#unpriced = unpriced
+    this.#given = typeof unpriced === 'string' ? undefined : createPrice(`${nameOf(unpriced)} for unpriced models`, unpriced)
   }
 
   /** Creates the list of a Config. Loads the catalogue only if a namespace may need it. Throws a ConfigError for an unknown `like`. */
@@ -81,7 +86,7 @@ export class PriceList {
       }),
     )
     const alike = prices.models.filter(({ price }) => price.like !== undefined)
-    const catalogue = vendors.size + alike.length > 0 ? await loadCatalogue() : undefined
+    const catalogue = vendors.size + alike.length > 0 ? await loadCatalogue(prices.lists.kept) : undefined
     const diagnostics = alike.flatMap((entry) =>
       lookUp(catalogue!, entry.price.like!, 0) ? [] : [unknownLike(entry, catalogue!)],
     )
@@ -104,6 +109,24 @@ export class PriceList {
     return found.price
   }
 
+  /** What the second list says of a model; undefined if nothing, or routes.yaml sets its price. */
+  secondOf({ namespace, model }: Pick<Served, 'namespace' | 'model'>): SecondPrice | undefined {
+    const vendor = this.#vendors.get(namespace)
+    const isOwn = vendor === undefined || this.#entryOf(namespace, model) !== undefined
+    return isOwn ? undefined : this.#catalogue!.second(vendor, model, Date.now())
+  }
+
+  /** The models of a namespace's vendor, by the names that the lists have for them. */
+  listedModels(namespace: string): readonly string[] {
+    const vendor = this.#vendors.get(namespace)
+    return vendor === undefined ? [] : this.#catalogue!.models(vendor)
+  }
+
+  /** What is wrong with the lists that are kept. */
+  get notices(): readonly string[] {
+    return this.#catalogue?.notices ?? []
+  }
+
   /** The context window of a model in tokens; undefined if the catalogue does not have it. */
   contextLengthOf({ namespace, model }: Pick<Served, 'namespace' | 'model'>): number | undefined {
     const vendor = this.#vendors.get(namespace)
@@ -121,26 +144,51 @@ export class PriceList {
     }
   }
 
-  /** The cost of a model's usage by a call; undefined if no price is known. */
-  costOf(served: Served, usage: Usage, call?: PricedCall): Cost | undefined {
+  /** The cost of a model's usage by a call; undefined if no price is known. `variants`: the services that the reply names. */
+  costOf(served: Served, usage: Usage, call?: PricedCall, variants?: ServedVariants): Cost | undefined {
     const price = this.priceOf(served)
-    return price && costOf(price, usage, call)
+    return price && costOf(price, usage, call, variants)
   }
 
   /** What a caller with a budget pays for a model's usage; undefined if no price is known, and none is charged instead. */
-  chargeOf(served: Served, usage: Usage, call?: PricedCall): Cost | undefined {
-    return this.costOf(served, usage, call) ?? (this.unpriced && costOf(this.unpriced, usage, call))
+  chargeOf(served: Served, usage: Usage, call?: PricedCall, variants?: ServedVariants): Cost | undefined {
+    const cost = this.costOf(served, usage, call, variants)
+    if (cost !== undefined) return cost
+    const price = this.#priceOfUnpriced(served)
+    return price && costOf(price, usage, call, variants)
   }
 
   /** The most nano-dollars that a caller with a budget pays for a call; undefined if no price is known, and none is charged instead. */
   highestCharge(served: Served, estimate: TokenEstimate, call?: PricedCall): number | undefined {
     const price = this.priceOf(served)
-    return (price && highestCost(price, estimate, call)) ?? (this.unpriced && highestCost(this.unpriced, estimate, call))
+    const cost = price && highestCost(price, estimate, call)
+    if (cost !== undefined) return cost
+    const instead = this.#priceOfUnpriced(served)
+    if (instead !== undefined) return highestCost(instead, estimate, call)
+    return this.#unpriced === 'serve' ? 0 : undefined
+  }
+
+  /** Whether a caller with a budget may call a model: its price is known, or routes.yaml says what happens without one. */
+  allowsBudgets(served: Served): boolean {
+    return this.#unpriced === 'serve' || (this.priceOf(served) ?? this.#priceOfUnpriced(served)) !== undefined
+  }
+
+  /** What a caller with a budget pays for a model without a price; undefined if nothing is charged, or such calls are refused. */
+  #priceOfUnpriced({ namespace }: Pick<Served, 'namespace'>): Price | undefined {
+    if (this.#unpriced !== 'estimate') return this.#given
+    const vendor = this.#vendors.get(namespace)
+    if (vendor === undefined) return undefined
+    if (!this.#dearest.has(vendor)) {
+      const dearest = this.#catalogue!.dearest(vendor, Date.now())
+      this.#dearest.set(vendor, dearest && { ...dearest, name: `estimate by ${dearest.name}` })
+    }
+    return this.#dearest.get(vendor)
   }
 
   /** The service that a call asks for, and whose price is unknown: a caller with a budget cannot have it. */
   unpricedService(served: Served, call: PricedCall): Unpriced | undefined {
-    const price = this.priceOf(served) ?? this.unpriced
+    if (this.#unpriced === 'serve') return undefined
+    const price = this.priceOf(served) ?? this.#priceOfUnpriced(served)
     return price && unpricedService(price, call)
   }
 

@@ -1,5 +1,5 @@
 import { type ClassCounts, TOKEN_CLASSES, type TokenClass, tokenClasses } from '../protocol/usage.ts'
-import { type VariantName, variantsIn } from '../protocol/variants.ts'
+import { leavesOpen, type ServedVariants, type VariantName, variantsIn } from '../protocol/variants.ts'
 import { type Call, type Cost, documentsOf, picturesAsked, type Usage } from '../sdk/api.ts'
 
 /** US dollars per million tokens of each class. A class without a price costs as its parent does. */
@@ -121,9 +121,9 @@ export type PricedCall = Pick<Call, 'endpoint' | 'member' | 'size' | 'large'>
 
 /**
  * The cost of a call; undefined if it has tokens of a class whose price is unknown. Exact, and rounded once, to the nano-dollar. A service
- * without a price of its own costs as the usual one.
+ * without a price of its own costs as the usual one. `served`: the services that the reply names.
  */
-export function costOf(price: Price, usage: Usage, call?: PricedCall): Cost | undefined {
+export function costOf(price: Price, usage: Usage, call?: PricedCall, served?: ServedVariants): Cost | undefined {
   const counts = tokenClasses(usage)
   const { rates } = tierOf(price, promptOf(counts))
   const sum = new Sum()
@@ -134,7 +134,7 @@ export function costOf(price: Price, usage: Usage, call?: PricedCall): Cost | un
     if (rate === undefined) return undefined
     sum.add(tokens, rate)
   }
-  const { factor, text } = call === undefined ? USUAL : serviceOf(price, call)
+  const { factor, text } = call === undefined ? USUAL : serviceOf(price, call, served)
   const beside = besideTokens(price, call)
   if (beside === undefined) return undefined
   return { nanoUsd: beside + Math.round(sum.nanoUsd * factor), price: price.name + text }
@@ -172,11 +172,20 @@ interface Service {
 
 const USUAL: Service = { factor: 1, text: '' }
 
-function serviceOf({ extras: { variants } }: Price, call: PricedCall): Service {
+function serviceOf({ extras: { variants } }: Price, call: PricedCall, served?: ServedVariants): Service {
   if (variants === undefined) return USUAL
-  const priced = variantsIn(call).filter(({ name, value }) => hasOwn(variants[name], value))
+  const priced = variantsIn(call, served).filter(({ name, value }) => hasOwn(variants[name], value))
   const factor = priced.reduce((product, { name, value }) => product * variants[name]![value]!, 1)
   return { factor, text: priced.map(({ name, value }) => ` ${name}=${value}`).join('') }
+}
+
+/** The most by which the price may be multiplied: an upstream may serve a call by the usual service, and by any if the call leaves that open. */
+function highestFactor(price: Price, call: PricedCall): number {
+  const { variants } = price.extras
+  if (variants === undefined) return 1
+  const open = Object.entries(variants).filter(([name]) => leavesOpen(name as VariantName, call))
+  const dearest = open.reduce((product, [, factors = {}]) => product * Math.max(1, ...Object.values(factors)), 1)
+  return dearest * Math.max(1, serviceOf(price, call).factor)
 }
 
 const hasOwn = (object: object | undefined, key: string): boolean => object !== undefined && Object.hasOwn(object, key)
@@ -252,9 +261,8 @@ export function highestCost(price: Price, { input, output, silent }: TokenEstima
   const sum = new Sum()
   if (input > 0) sum.add(input, most.input)
   if (output > 0) sum.add(output, most.output)
-  const { factor } = call === undefined ? USUAL : serviceOf(price, call)
   const beside = besideTokens(price, call)
-  const nanoUsd = sum.nanoUsd * factor
+  const nanoUsd = sum.nanoUsd * (call === undefined ? 1 : highestFactor(price, call))
   return beside === undefined || Number.isNaN(nanoUsd) ? undefined : beside + Math.ceil(nanoUsd)
 }
 

@@ -4,7 +4,7 @@ import { choiceError, refusalOf } from '../sdk/refusals.ts'
 import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, StreamedCall, WholeReply } from './format.ts'
 import { normaliseCompletion } from './normalise.ts'
 import { parseUpstream, type ScannedReply } from './upstream-json.ts'
-import { UsageReport } from './usage-report.ts'
+import { servedVariants, UsageReport } from './usage-report.ts'
 import { checkOf } from './validation.ts'
 import { writtenInRun, writtenLength } from './written-text.ts'
 
@@ -195,6 +195,7 @@ class ChatStreamReader implements EventReader {
       this.#finished.add(choice.index ?? 0)
     }
     this.#hasUsage ||= chunk.usage != null
+    this.report.servedBy(servedVariants({ service_tier: chunk.service_tier }))
     this.report.read(chunk.usage, this.finished)
     if (this.refusal !== undefined) return 'error'
     const usageOnly = chunk.usage != null && choices.length === 0
@@ -216,6 +217,7 @@ interface LooseChunk {
   readonly model?: unknown
   readonly choices?: unknown
   readonly usage?: unknown
+  readonly service_tier?: unknown
   readonly error?: unknown
 }
 
@@ -246,7 +248,8 @@ function readWhole(reply: ScannedReply): WholeReply | undefined {
   if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
   if (!reply.listsObjects('choices')) return undefined
   const refusal = errorInChoices(reply)
-  return { usage: reply.get('usage'), ...(refusal && { refusal }) }
+  const served = servedVariants({ service_tier: reply.get('service_tier') })
+  return { usage: reply.get('usage'), ...(refusal && { refusal }), ...(served && { served }) }
 }
 
 /** The error inside a choice. Choices are parsed only if the word stands in the reply as a key or a whole value: in a text its quotes are escaped. */

@@ -4,6 +4,7 @@ import type { KeptCall } from './kept-ids.ts'
 import type { ScannedReply } from './upstream-json.ts'
 import type { UsageReport } from './usage-report.ts'
 import type { RequestCheck } from './validation.ts'
+import type { ServedVariants } from './variants.ts'
 
 /** Kind of one event of a passed-through stream. */
 export type EventKind =
@@ -65,6 +66,8 @@ export interface WholeReply {
   readonly body?: Buffer
   /** True if the upstream has yet to answer: what it will have used is not known. */
   readonly unfinished?: boolean
+  /** The services at another price that the reply names. */
+  readonly served?: ServedVariants | undefined
 }
 
 /** Wire format of one endpoint's replies: all that the relay knows of the endpoint. */

@@ -15,7 +15,7 @@ import { FINISH_REASONS, type FinishReason } from '../sdk/chat.ts'
 import { isRecord, textOf } from '../sdk/json.ts'
 import { KeptText } from '../sdk/translated.ts'
 import { isWhole, readUsage } from './usage.ts'
-import { UsageReport } from './usage-report.ts'
+import { servedVariants, UsageReport } from './usage-report.ts'
 
 /**
  * Builds OpenAI's stream from a translator's parts: constant id, created and model; the role once per choice; tool calls numbered
@@ -47,7 +47,10 @@ export class StreamNormaliser {
     const chunks: ChatChunk[] = []
     for (const choice of part.choices) this.#choice(choice, extras, chunks)
     // After the text that came with it.
-    if (part.usage != null) this.report.read(part.usage)
+    if (part.usage != null) {
+      this.report.servedBy(servedVariants(part))
+      this.report.read(part.usage)
+    }
     return chunks
   }
 

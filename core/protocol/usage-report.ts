@@ -1,5 +1,6 @@
 import type { Call, Usage } from '../sdk/api.ts'
 import { readUsage, tokensOfLength, usageOf, withAllThoughts } from './usage.ts'
+import { type ServedVariants, VARIANTS, type VariantName } from './variants.ts'
 
 /** The tokens to charge for one attempt. */
 export interface ChargedTokens {
@@ -10,6 +11,8 @@ export interface ChargedTokens {
   readonly isPromptEstimated: boolean
   /** True if the upstream goes on after its reply: nothing will tell what the call has used. */
   readonly isUnfinished?: boolean | undefined
+  /** The services at another price by which the upstream says that it has served the call. */
+  readonly served?: ServedVariants | undefined
 }
 
 /**
@@ -27,10 +30,25 @@ const MAX_PROMPT = 20_000_000
  */
 const BYTES_PER_LONGEST_TOKEN = 32
 
+const VARIANT_NAMES = Object.keys(VARIANTS) as VariantName[]
+
+/** The services that a reply, or its usage, names; undefined if it names none. */
+export function servedVariants(reply: object): ServedVariants | undefined {
+  let served: Record<string, string> | undefined
+  for (const name of VARIANT_NAMES) {
+    const value = (reply as { readonly [Name in VariantName]?: unknown })[name]
+    if (typeof value !== 'string') continue
+    served ??= {}
+    served[name] = value
+  }
+  return served
+}
+
 /** What is known of the tokens of one reply while it comes: what its upstream has reported, and how much text the model has written. */
 export class UsageReport {
   readonly #maxAnswer: number
   #latest: Partial<Usage> | undefined
+  #served: ServedVariants | undefined
   /** The most that was reported at any time: what an upstream has reported it may charge. */
   #prompt: number | undefined
   #completion: number | undefined
@@ -74,6 +92,11 @@ export class UsageReport {
     this.#isFinal = isFinal
   }
 
+  /** The upstream has named the services by which it serves the call; undefined if it did not. */
+  servedBy(variants: ServedVariants | undefined): void {
+    if (variants !== undefined) this.#served = { ...this.#served, ...variants }
+  }
+
   /** The reply is complete: the latest report is the final one, unless the model wrote after it. */
   complete(): void {
     this.#isFinal ||= this.#covered === this.#written
@@ -88,6 +111,7 @@ export class UsageReport {
       usage: { ...usage, ...tokens },
       estimated: !(isReported && this.#isBelieved()),
       isPromptEstimated: this.#prompt === undefined,
+      ...(this.#served && { served: this.#served }),
     }
   }
 

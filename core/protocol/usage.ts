@@ -165,6 +165,7 @@ export const TOKEN_CLASSES = {
   cachedInputAudio: 'cachedInput',
   cacheWrite: 'input',
   cacheWrite1h: 'cacheWrite',
+  cacheWrite12h: 'cacheWrite',
   output: undefined,
   outputAudio: 'output',
   outputImage: 'output',
@@ -192,6 +193,7 @@ export function tokenClasses(usage: Usage): ClassCounts {
   const cached = prompt.take(bounded(ofPrompt.cached_tokens) - unbilled)
   const written = prompt.take(ofPrompt.cache_write_tokens)
   const cacheWrite1h = Math.min(written, bounded(ofPrompt.cache_write_1h_tokens))
+  const cacheWrite12h = Math.min(written - cacheWrite1h, bounded(ofPrompt.cache_write_tokens_details?.ttl_12h_tokens))
   const audio = bounded(ofPrompt.audio_tokens)
   const cachedInputAudio = Math.min(cached, bounded(ofPrompt.cached_audio_tokens ?? audio - prompt.left))
   const inputAudio = prompt.take(audio - cachedInputAudio)
@@ -208,8 +210,9 @@ export function tokenClasses(usage: Usage): ClassCounts {
     inputImage,
     cachedInput: cached - cachedInputAudio,
     cachedInputAudio,
-    cacheWrite: written - cacheWrite1h,
+    cacheWrite: written - cacheWrite1h - cacheWrite12h,
     cacheWrite1h,
+    cacheWrite12h,
     output: completion.left,
     outputAudio,
     outputImage,

@@ -122,6 +122,8 @@ export interface PromptTokensDetails {
   cache_write_tokens?: number
   /** Those of `cache_write_tokens` that are kept for an hour. */
   cache_write_1h_tokens?: number
+  /** Those of `cache_write_tokens` by how long they are kept, as OpenAI reports them since GPT-5.6 (its SDK 7.50, 2026-11-03). */
+  cache_write_tokens_details?: { readonly ttl_30m_tokens?: number; readonly ttl_12h_tokens?: number } | null
   /** Cached audio included. */
   audio_tokens?: number
   image_tokens?: number

@@ -24,11 +24,46 @@ export function getJsonBy(connect = connectorWith()): Host['getJson'] {
   return (url, options) => get(url, dispatcher, options)
 }
 
-async function get(
-  url: string,
-  dispatcher: Dispatcher,
-  { headers, signal }: { readonly headers: UpstreamHeaders; readonly signal: AbortSignal },
-): Promise<unknown> {
+/** A document that is no upstream's, and needs no credential. */
+export interface Document {
+  readonly bytes: Buffer
+  /** When it was changed, in milliseconds since 1970; undefined if its server does not say. */
+  readonly modified: number | undefined
+}
+
+/** Returns what GETs documents of at most `limit` bytes, by the same rules. */
+export function getDocumentBy(connect: ReturnType<typeof connectorWith>, limit: number) {
+  const dispatcher = new Agent({ connect })
+  return async (url: string, signal: AbortSignal): Promise<Document> => {
+    const reply = await ask(url, dispatcher, { headers: {}, signal })
+    if (reply.statusCode !== 200) {
+      reply.body.on('error', () => undefined).destroy()
+      throw new Error(`GET ${url}: status ${reply.statusCode}`)
+    }
+    const bytes = await readAll(reply.body, limit).catch(rethrow(url))
+    if (bytes === undefined) throw new CodedError('REPLY_TOO_LARGE', `GET ${url}: more than ${limit} bytes`)
+    const modified = Date.parse(String(reply.headers['last-modified']))
+    return { bytes, modified: Number.isNaN(modified) ? undefined : modified }
+  }
+}
+
+interface GetOptions {
+  readonly headers: UpstreamHeaders
+  readonly signal: AbortSignal
+}
+
+async function get(url: string, dispatcher: Dispatcher, { headers, signal }: GetOptions): Promise<unknown> {
+  const reply = await ask(url, dispatcher, { headers, signal })
+  if (reply.statusCode !== 200) {
+    const cause = await readCause(reply, valuesSent(headers, url))
+    throw new Error(`GET ${url}: status ${reply.statusCode}${hintOf(reply.statusCode)}`, { cause })
+  }
+  const bytes = await readAll(reply.body, MAX_DOCUMENT).catch(rethrow(url))
+  if (bytes === undefined) throw new CodedError('REPLY_TOO_LARGE', `GET ${url}: more than ${MAX_DOCUMENT} bytes`)
+  return parse(url, bytes)
+}
+
+function ask(url: string, dispatcher: Dispatcher, { headers, signal }: GetOptions): Promise<Dispatcher.ResponseData> {
   const plainHeaders = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]),
   )
@@ -40,14 +75,7 @@ async function get(
     headers: { ...plainHeaders, accept: 'application/json' },
     signal,
   } as const
-  const reply = await api.request.call(dispatcher, options).catch(rethrow(url))
-  if (reply.statusCode !== 200) {
-    const cause = await readCause(reply, valuesSent(headers, url))
-    throw new Error(`GET ${url}: status ${reply.statusCode}${hintOf(reply.statusCode)}`, { cause })
-  }
-  const bytes = await readAll(reply.body, MAX_DOCUMENT).catch(rethrow(url))
-  if (bytes === undefined) throw new CodedError('REPLY_TOO_LARGE', `GET ${url}: more than ${MAX_DOCUMENT} bytes`)
-  return parse(url, bytes)
+  return api.request.call(dispatcher, options).catch(rethrow(url))
 }
 
 /** Rethrows a transport error with its code, never its message. */

@@ -50,7 +50,7 @@ function sectionOf(command: Command): string {
 describe('docs/commands.md', () => {
   for (const command of commands) {
     it(`has every option of umg ${nameOf(command)}, and none that is not`, () => {
-      const rows = [...sectionOf(command).matchAll(/^\| `(--[a-z]+)/gm)].map(([, option]) => option!)
+      const rows = [...sectionOf(command).matchAll(/^\| `(--[a-z-]+)/gm)].map(([, option]) => option!)
       const options = command.options.map(({ long }) => long!).filter((long) => !ELSEWHERE.includes(long))
       expect([...new Set(rows)].sort()).to.deep.equal(options.sort())
     })

@@ -74,6 +74,30 @@ export function addConfigCommands(umg: Command, io: CommandIo, end: (code: numbe
       await end(await listPlugins(file, options, io))
     })
 
+  const prices = umg.command('prices').description('show and update the list prices of vendors')
+  prices
+    .command('list')
+    .description('list the prices of the models that a routing table names, and where two lists differ')
+    .argument('[file]', 'the routing table', defaultFile)
+    .option('--all', 'list all models of the vendors whose list prices apply')
+    .addOption(jsonOption())
+    .addHelpText('after', PRICES_LIST_EXAMPLES)
+    .action(async (file: string, options) => {
+      const { listPrices } = await import('./prices.ts')
+      await end(await listPrices(file, options, io))
+    })
+  prices
+    .command('update')
+    .description('read the newest list prices, check them, and keep them for the gateway')
+    .argument('[file]', 'the routing table', defaultFile)
+    .option('--accept-changes', 'keep a list although a price in it has changed by more than a factor of ten')
+    .addOption(jsonOption())
+    .addHelpText('after', PRICES_UPDATE_EXAMPLES)
+    .action(async (file: string, options) => {
+      const { updatePrices } = await import('./prices.ts')
+      await end(await updatePrices(file, options, io))
+    })
+
   umg
     .command('routes')
     .description('test routing tables')
@@ -127,6 +151,20 @@ const FMT_EXAMPLES = examples(
 const PLUGINS_EXAMPLES = examples(
   ['umg plugins list', 'umg plugins list staging.yaml --json'],
   'Plugins are loaded, and none is created. Exit codes: 0; 1 one of them cannot be loaded; 2 the file cannot be read.',
+)
+
+const PRICES_LIST_EXAMPLES = examples(
+  ['umg prices list', 'umg prices list staging.yaml --all', 'umg prices list --json'],
+  'US dollars per million tokens. Exit codes: 0; 1 the routing table is not valid.',
+)
+
+const PRICES_UPDATE_EXAMPLES = examples(
+  ['umg prices update', 'umg prices update staging.yaml', 'umg prices update --accept-changes'],
+  `Running gateways take the new prices by themselves. A list that is broken, older, or has changed absurdly is refused, and the last good one
+stays. In the routing table:
+  prices:
+    lists: { every: 24h }       # the gateway updates them itself
+Exit codes: 0 all lists are new or unchanged; 1 one was refused, or not read; 2 the routing table is not valid.`,
 )
 
 const ROUTES_TEST_EXAMPLES = examples(

@@ -12,7 +12,7 @@ type Mistake = readonly [Path, why: string]
 /** Finds prices that are incomplete, contradictory, or for models that never serve a call by themselves. */
 export function checkPrices(raw: RawConfig, names: ModelNames): readonly Problem[] {
   const { prices, namespaces } = asMap(raw.values)
-  const { models, unpriced } = asMap(prices)
+  const { models, unpriced, lists } = asMap(prices)
   const globs = Object.keys(asMap(models))
   const mistakes = globs.flatMap((glob, index): readonly Mistake[] => {
     const path = ['prices', 'models', glob]
@@ -26,10 +26,26 @@ export function checkPrices(raw: RawConfig, names: ModelNames): readonly Problem
     .filter(([path]) => path[0] === 'prices')
     .map(([path]): Mistake => [path, 'must not be a reference, because prices are shown to users; write the price itself'])
   const ofUnpriced = typeof unpriced === 'object' ? mistakesOfPrice(['prices', 'unpriced'], asMap(unpriced)) : []
-  return [...mistakes, ...ofReferences, ...ofUnpriced].map(([path, why]) => ({
+  return [...mistakes, ...ofReferences, ...ofUnpriced, ...mistakesOfSources(asMap(asMap(lists).sources))].map(([path, why]) => ({
     span: path.length === 3 && path[1] === 'models' ? raw.file.keySpan(path) : raw.file.valueSpan(path),
     message: `${formatPath(path)} ${why}`,
   }))
+}
+
+/** Prices decide on money: what anybody on the way could change is not taken. */
+function mistakesOfSources(sources: Readonly<Record<string, unknown>>): readonly Mistake[] {
+  return Object.entries(sources).flatMap(([name, source]): readonly Mistake[] => {
+    const { from, sha256 } = asMap(source)
+    const path = ['prices', 'lists', 'sources', name, 'from']
+    if (typeof from !== 'string' || !/^[a-z][a-z\d+.-]*:/i.test(from)) return []
+    const url = URL.parse(from)
+    if (url?.protocol === 'https:' && url.username === '') return []
+    const isLocal = url?.protocol === 'http:' && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
+    if (isLocal || (url?.protocol === 'http:' && sha256 !== undefined)) return []
+    return [
+      [path, 'must be an https address without a password, or the path of a file; http only with "sha256", or on this machine'],
+    ]
+  })
 }
 
 interface GlobContext {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { VARIANTS, type VariantName } from '../../protocol/variants.ts'
-import { defaulted } from './fields.ts'
+import { defaulted, duration } from './fields.ts'
 
 /** The most US dollars of any price: beyond it, costs would not be exact. */
 const MAX_USD = 1000
@@ -15,6 +15,7 @@ const perMillion = {
   cachedInputAudio: usd('Audio read from the cache. Absent: as `cachedInput`.', 0.4),
   cacheWrite: usd('Tokens written to the cache. Absent: as `input`.', 3.75),
   cacheWrite1h: usd('Tokens written to a cache that is kept for an hour. Absent: as `cacheWrite`.', 6),
+  cacheWrite12h: usd('Tokens written to a cache that is kept for twelve hours. Absent: as `cacheWrite`.', 5),
   inputAudio: usd('Audio of the prompt. Absent: as `input`.', 32),
   inputImage: usd('Images of the prompt. Absent: as `input`.', 5),
   output: usd('Tokens of the answer that none of the fields below is for.', 10),
@@ -118,20 +119,87 @@ export const PRICE_FIELDS: readonly string[] = Object.keys(modelPrice.properties
 const unpricedAmounts = Type.Object(amounts, { description: 'Such calls are charged by this price.' })
 
 /** What a caller with a budget may do with a model without a price. */
-const unpriced = Type.Unsafe<'refuse' | Static<typeof unpricedAmounts>>({
+const unpriced = Type.Unsafe<'refuse' | 'estimate' | 'serve' | Static<typeof unpricedAmounts>>({
   type: ['string', 'object'],
   if: { type: 'string' },
   // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
-  then: Type.Enum(['refuse']),
+  then: Type.Enum(['refuse', 'estimate', 'serve']),
   else: unpricedAmounts,
   default: 'refuse',
-  description: 'Calls of callers with a budget to a model without a price: `refuse` refuses them; a price charges them by it.',
-  examples: ['refuse', { input: 10, output: 50 }],
+  description:
+    'Calls of callers with a budget to a model without a price: `refuse` refuses them; `estimate` charges them by the dearest known model of ' +
+    'the vendor, and refuses them where none is known; `serve` serves them, and charges nothing; a price charges them by it.',
+  examples: ['refuse', 'estimate', 'serve', { input: 10, output: 50 }],
 })
+
+/** Where each source publishes its list; the first source wins. */
+export const SOURCES = {
+  'genai-prices': 'https://raw.githubusercontent.com/pydantic/genai-prices/main/prices/new_data/v2/data.json',
+  litellm: 'https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json',
+} as const
+
+/** The name of a source of list prices. */
+export type SourceName = keyof typeof SOURCES
+
+const source = (name: SourceName) =>
+  Type.Optional(
+    Type.Object(
+      {
+        from: defaulted(
+          Type.String({
+            title: 'an https address or the path of a file',
+            minLength: 1,
+            default: SOURCES[name],
+            description: 'Where the list is read: an address, or a file relative to this one. Absent: where it is published.',
+            examples: ['https://mirror.example.com/prices.json', './mirror/prices.json'],
+          }),
+        ),
+        sha256: Type.Optional(
+          Type.String({
+            title: '64 hexadecimal digits',
+            pattern: '^[0-9a-f]{64}$',
+            description: 'The SHA-256 of the only list that is taken. Absent: any list that can be believed.',
+            examples: ['0123456789abcdef'.repeat(4)],
+          }),
+        ),
+      },
+      { description: `The list of ${name}.` },
+    ),
+  )
+
+/** The lists of vendors' prices that are newer than the one in the package. */
+const lists = Type.Object(
+  {
+    folder: defaulted(
+      Type.String({
+        minLength: 1,
+        default: 'prices',
+        description: 'The folder in which the last good lists are kept, relative to this file.',
+        examples: ['/var/lib/umg/prices'],
+      }),
+    ),
+    every: Type.Optional(
+      duration('How often the gateway itself fetches the lists. Absent: never; only `umg prices update` does.'),
+    ),
+    sources: defaulted(
+      Type.Object(
+        { 'genai-prices': source('genai-prices'), litellm: source('litellm') },
+        {
+          minProperties: 1,
+          default: { 'genai-prices': {}, litellm: {} },
+          description: 'The lists that are updated. Where both know a model, `genai-prices` applies.',
+          examples: [{ 'genai-prices': {} }],
+        },
+      ),
+    ),
+  },
+  { default: {}, description: 'Newer list prices of vendors than those in the package.' },
+)
 
 /** The prices of models, over the list prices of their vendors. */
 export const prices = Type.Object(
   {
+    lists: defaulted(lists),
     models: defaulted(
       Type.Record(Type.String(), modelPrice, {
         default: {},

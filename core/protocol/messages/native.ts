@@ -6,7 +6,7 @@ import type { CleanedBody } from '../client-protocol.ts'
 import type { EventKind, EventReader, ReplyFormat, StreamedCall, WholeReply } from '../format.ts'
 import { readState, STATE_PREFIX } from '../state.ts'
 import { parseUpstreamObject, type ScannedReply } from '../upstream-json.ts'
-import { UsageReport } from '../usage-report.ts'
+import { servedVariants, UsageReport } from '../usage-report.ts'
 import { writtenLength } from '../written-text.ts'
 import { blocksOf } from './content.ts'
 import type { Block, MessageParam } from './wire.ts'
@@ -18,8 +18,7 @@ export const messagesReply: ReplyFormat = {
   typed: true,
   // The last event ends the stream; no marker follows.
   done: '',
-  whole: (reply) =>
-    readWhole(reply, () => (reply.get('type') === 'message' ? { usage: usageOf(reply.get('usage')) } : undefined)),
+  whole: (reply) => readWhole(reply, () => (reply.get('type') === 'message' ? wholeOf(reply.get('usage')) : undefined)),
   usage: (reply) => usageOf((reply as { readonly usage?: unknown }).usage),
   normalise: (translated) => translated,
   generates: true,
@@ -97,6 +96,7 @@ class MessageEventReader implements EventReader {
   #count(usage: unknown, isFinal: boolean): void {
     if (!isRecord(usage)) return
     this.#usage = { ...this.#usage, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)) }
+    this.report.servedBy(servedVariants(this.#usage))
     this.report.read(usageOfMessages(this.#usage), isFinal && usage.output_tokens != null)
   }
 }
@@ -113,6 +113,11 @@ function typeOf(data: string, named: string): string | undefined {
 
 /** Bytes as latin1, as the relay keeps them. */
 const parse = (data: string): Members | undefined => parseUpstreamObject(Buffer.from(data, 'latin1'))
+
+const wholeOf = (usage: unknown): WholeReply => ({
+  usage: usageOf(usage),
+  served: isRecord(usage) ? servedVariants(usage) : undefined,
+})
 
 const usageOf = (usage: unknown): unknown => (isRecord(usage) ? usageOfMessages(usage) : undefined)
 

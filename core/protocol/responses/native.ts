@@ -7,7 +7,8 @@ import { isSealable, type KeptCall, sealed, unsealed } from '../kept-ids.ts'
 import { readState, STATE_PREFIX } from '../state.ts'
 import { parseUpstreamObject, type ScannedReply } from '../upstream-json.ts'
 import { readUsage } from '../usage.ts'
-import { UsageReport } from '../usage-report.ts'
+import { servedVariants, UsageReport } from '../usage-report.ts'
+import type { ServedVariants } from '../variants.ts'
 import { writtenLength } from '../written-text.ts'
 
 interface Response extends Readonly<Record<string, unknown>> {
@@ -18,6 +19,7 @@ interface Response extends Readonly<Record<string, unknown>> {
   readonly id?: unknown
   readonly previous_response_id?: unknown
   readonly output?: unknown
+  readonly service_tier?: unknown
 }
 
 interface Event {
@@ -142,6 +144,7 @@ class ResponseStreamReader implements EventReader {
     if (type === 'error' || event.error != null) return this.#refuse(event)
     if (type === undefined) return 'pass'
     if (event.response === undefined) return 'malformed'
+    this.report.servedBy(servedBy(event.response))
     this.report.read(usageOf(event.response), true)
     if (type === 'response.failed') return this.#refuse(event.response)
     this.#seal(event)
@@ -179,16 +182,18 @@ function typeOf(data: string, named: string): string | undefined {
 
 function whole(reply: ScannedReply, kept?: KeptCall): WholeReply | undefined {
   if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
-  const response = reply.pick('object', 'usage', 'status', 'id', 'previous_response_id') as Response
+  const response = reply.pick('object', 'usage', 'status', 'id', 'previous_response_id', 'service_tier') as Response
   if (response.object !== 'response') return undefined
   const usage = usageOf(response)
-  const known = { usage, unfinished: isUnfinished(response) }
+  const known = { usage, unfinished: isUnfinished(response), served: servedBy(response) }
   if (kept === undefined) return known
   const tokens = readUsage(usage)
   const ids = new SealedIds(kept, { answer: tokens?.completion_tokens, conversation: tokens?.total_tokens })
   ids.addResponse({ ...response, output: reply.get('output') })
   return { ...known, body: Buffer.from(ids.applyTo(reply.bytes.toString('latin1')), 'latin1') }
 }
+
+const servedBy = ({ service_tier }: Response): ServedVariants | undefined => servedVariants({ service_tier })
 
 const isUnfinished = ({ status }: Response): boolean => status === 'queued' || status === 'in_progress'
 

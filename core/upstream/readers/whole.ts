@@ -5,7 +5,7 @@ import { ScanError } from '../../protocol/json.ts'
 import type { ScannedBody } from '../../protocol/large-call.ts'
 import { parseUpstream, ScannedReply, scanReply } from '../../protocol/upstream-json.ts'
 import { readUsage } from '../../protocol/usage.ts'
-import { isPlausible, UsageReport } from '../../protocol/usage-report.ts'
+import { isPlausible, servedVariants, UsageReport } from '../../protocol/usage-report.ts'
 import { writtenLength } from '../../protocol/written-text.ts'
 import { type Call, type ChatCompletion, type TranslatedCompletion, type Translator, UpstreamError } from '../../sdk/api.ts'
 import { type BodyReader, CallStateReader, type LinkTransform, type StateKeeper, transformCompletion } from './reader.ts'
@@ -100,6 +100,7 @@ export class WholeReader implements BodyReader {
       this.report.read(format.usage(reply.pick('usage')), true)
       throw facts === undefined ? noCompletion() : new UpstreamError(facts.refusal!)
     }
+    this.report.servedBy(facts.served)
     this.#settle(facts.usage, () => reply.bytes.toString('latin1'))
     this.unfinished = facts.unfinished === true
     return facts.body ?? reply.bytes
@@ -110,6 +111,7 @@ export class WholeReader implements BodyReader {
     return expectSound(() => {
       const { format, call, headers } = this.#plan
       const translated = this.#completionOf(translator, body, headers)
+      this.report.servedBy(servedVariants(translated))
       this.#settle(format.usage(translated), () => Buffer.from(JSON.stringify(body)).toString('latin1'))
       return format.normalise(translated, call) as ChatCompletion
     })

@@ -80,8 +80,8 @@ describe('umg validate', () => {
       const prices = 'prices: { models: { far/a: { free: true } } }'
       const text = `version: 1\n${AUTH}namespaces: { far: ${far}, near: ${far}, open: ${open} }\n${prices}\n`
       expect((await check(text)).stdout.split('\n').slice(1, -1)).to.deep.equal([
-        'note: the cost of calls to far/b, far/c, far/d is unknown; add prices, or free: true, to "prices"',
-        'note: the cost of calls to near/a, near/b, near/c and 1 more is unknown; add prices, or free: true, to "prices"',
+        'note: the cost of calls to far/b, far/c, far/d is unknown, so that callers with a budget are refused; add prices, or free: true, to "prices"',
+        'note: the cost of calls to near/a, near/b, near/c and 1 more is unknown, so that callers with a budget are refused; add prices, or free: true, to "prices"',
       ])
     })
 

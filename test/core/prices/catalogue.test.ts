@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { type Catalogue, loadCatalogue } from '../../../core/prices/catalogue.ts'
-import { costOf } from '../../../core/prices/price.ts'
+import { type Catalogue, loadCatalogue, packagedList } from '../../../core/prices/catalogue.ts'
+import { correctionOf, correctionsOf } from '../../../core/prices/corrections.ts'
+import { costOf, type UsdPrice } from '../../../core/prices/price.ts'
 import { PRESET_VENDORS, PROVIDER_VENDORS, vendorOf } from '../../../core/prices/vendors.ts'
 import { formatUsd } from '../../../core/text/money.ts'
 import { PRESETS } from '../../../plugins/providers/openai-compatible/presets.ts'
@@ -12,6 +13,8 @@ interface ProviderModule {
 }
 
 const NOW = Date.UTC(2026, 10, 1, 12)
+
+const listed = (usd: UsdPrice) => ({ id: 'm', usd, when: '', until: 0, context: undefined })
 
 describe('the list prices of vendors', () => {
   let catalogue: Catalogue
@@ -100,9 +103,77 @@ describe('the list prices of vendors', () => {
   })
 
   it('change with the time of day', () => {
-    const chat = (hour: number) => catalogue.find('deepseek', 'deepseek-chat', Date.UTC(2026, 10, 1, hour))!
+    const chat = (hour: number) => catalogue.find('deepseek', 'deepseek-v4-pro', Date.UTC(2026, 10, 1, hour))!
     expect(chat(1).price.name).to.not.equal(chat(20).price.name)
     expect(chat(1).until - Date.UTC(2026, 10, 1, 1)).to.be.within(1, 60_000)
+  })
+
+  /** Models, of which the package is wrong or knows nothing, and what they cost at noon in UTC: input, cached and output. */
+  const CORRECTED: readonly (readonly [vendor: string, model: string, usd: readonly [number, number, number]])[] = [
+    ['deepseek', 'deepseek-flash', [0.15, 0.003, 0.6]],
+    ['deepseek', 'deepseek-v4-flash', [0.15, 0.003, 0.6]],
+    ['deepseek', 'deepseek-chat', [0.28, 0.028, 0.42]],
+    ['deepseek', 'deepseek-reasoner', [0.28, 0.028, 0.42]],
+    ['fireworks', 'accounts/fireworks/models/deepseek-v3p1', [0.56, 0.56, 1.68]],
+    ['together', 'deepseek-ai/DeepSeek-V3.1', [0.6, 0.6, 1.7]],
+    ['together', 'meta-llama/Llama-3.3-70B-Instruct-Turbo', [1.04, 1.04, 1.04]],
+    ['mistral', 'mistral-large-latest', [0.5, 0.05, 1.5]],
+    ['mistral', 'mistral-small-latest', [0.15, 0.015, 0.6]],
+  ]
+
+  for (const [vendor, model, usd] of CORRECTED) {
+    it(`are corrected for ${vendor}/${model}`, () => {
+      const { name, tiers } = catalogue.find(vendor, model, NOW)!.price
+      const { input, cachedInput, output } = tiers.at(-1)!.rates
+      expect([input, cachedInput, output]).to.deep.equal(usd.map((amount) => Math.round(amount * 1e6)))
+      expect(name).to.match(/^genai-prices \d\S+ corrected /)
+    })
+  }
+
+  it('are corrected by the hour for DeepSeek', () => {
+    const peak = catalogue.find('deepseek', 'deepseek-flash', Date.UTC(2026, 10, 2, 3))!.price
+    expect(peak.tiers.at(-1)!.rates).to.include({ input: 300_000, output: 1_200_000 })
+  })
+
+  it('are corrected only as long as the package is wrong', async () => {
+    const list = await packagedList()
+    for (const vendor of new Set(CORRECTED.map(([each]) => each))) {
+      for (const { id, wrong } of correctionsOf(vendor)) {
+        const amounts = wrong.map((amount) =>
+          [0, 3, 12].some((hour) => list.find(vendor, id, Date.UTC(2026, 10, 2, hour))?.usd?.input === amount),
+        )
+        expect(amounts, `${vendor}/${id}`).to.not.include(false)
+      }
+    }
+    expect(correctionOf('mistral', 'mistral-large-latest', listed({ input: 0.7, output: 2.1 }), NOW)).to.equal(undefined)
+    expect(correctionOf('mistral', 'mistral-large-latest', listed({ input: 2, output: 6 }), NOW)?.usd?.input).to.equal(0.5)
+  })
+
+  it('have writes for an hour of Claude on Bedrock, and for twelve hours at OpenAI', () => {
+    const ratesOf = (vendor: string, model: string) => catalogue.find(vendor, model, NOW)!.price.tiers.at(-1)!.rates
+    const claude = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
+    expect(ratesOf('aws', claude)).to.include({ cacheWrite: 4_125_000, cacheWrite1h: 6_600_000 })
+    expect(ratesOf('openai', 'gpt-6-sol')).to.include({ cacheWrite: 2_500_000, cacheWrite12h: 5_000_000 })
+  })
+
+  it('have the services of OpenAI and of Anthropic', () => {
+    const variantsOf = (vendor: string, model: string) => catalogue.find(vendor, model, NOW)!.price.extras.variants
+    expect(variantsOf('openai', 'gpt-5.5')).to.deep.equal({ service_tier: { priority: 2.5, fast: 2.5, flex: 0.5 } })
+    expect(variantsOf('openai', 'gpt-6-sol')).to.deep.equal({ service_tier: { priority: 2, fast: 2, flex: 0.5 } })
+    expect(variantsOf('anthropic', 'claude-opus-5-5')).to.deep.equal({ speed: { fast: 2 }, inference_geo: { us: 1.1 } })
+    expect(variantsOf('anthropic', 'claude-sonnet-4-6')).to.deep.equal({ inference_geo: { us: 1.1 } })
+    expect(variantsOf('anthropic', 'claude-sonnet-4-5')).to.equal(undefined)
+  })
+
+  it('equal what the package itself finds', async () => {
+    const library = await import('@pydantic/genai-prices')
+    const list = await packagedList()
+    for (const { id, models } of (await library.waitForUpdate())!) {
+      for (const { id: model } of models) {
+        const found = library.calcPrice({ input_tokens: 0 }, model, { providerId: id, timestamp: new Date(NOW) })
+        expect(list.find(id, model, NOW)?.id, `${id}/${model}`).to.equal(found?.model.id)
+      }
+    }
   })
 
   it('are unknown for models that the vendor does not have, or does not sell by the token', () => {

@@ -276,5 +276,6 @@ function* annotated(annotations: readonly Members[]): Iterable<TranslatedChunk> 
 
 function* counted(response: unknown): Iterable<TranslatedChunk> {
   const usage = isRecord(response) ? toUsage(response.usage) : undefined
-  if (usage !== undefined) yield chunk.usage(usage)
+  const tier = isRecord(response) && typeof response.service_tier === 'string' ? { service_tier: response.service_tier } : {}
+  if (usage !== undefined) yield { ...chunk.usage(usage), ...tier }
 }

@@ -1,0 +1,148 @@
+import { isRecord } from '../sdk/json.ts'
+import type { UsdPerMillion, UsdPrice, UsdTier } from './price.ts'
+import { expectUsd, type Listed, type ListedClass, named, type PublishedList, RefusedList } from './published-list.ts'
+
+/** How the list names the models of a vendor: what it writes before the vendor's name, and as `litellm_provider`. */
+interface Naming {
+  readonly prefixes: readonly string[]
+  readonly providers: readonly string[]
+}
+
+/** By the vendors of genai-prices. Read 2026-11-26 from the list itself. */
+const NAMES: Readonly<Record<string, Naming>> = {
+  anthropic: { prefixes: [''], providers: ['anthropic'] },
+  aws: { prefixes: [''], providers: ['bedrock', 'bedrock_converse'] },
+  azure: { prefixes: ['azure/'], providers: ['azure'] },
+  cerebras: { prefixes: ['cerebras/'], providers: ['cerebras'] },
+  cohere: { prefixes: ['', 'cohere/'], providers: ['cohere', 'cohere_chat'] },
+  deepseek: { prefixes: ['deepseek/', ''], providers: ['deepseek'] },
+  fireworks: { prefixes: ['fireworks_ai/'], providers: ['fireworks_ai'] },
+  google: {
+    prefixes: ['gemini/', 'vertex_ai/', ''],
+    providers: ['gemini', 'vertex_ai', 'vertex_ai-anthropic_models', 'vertex_ai-language-models'],
+  },
+  groq: { prefixes: ['groq/'], providers: ['groq'] },
+  mistral: { prefixes: ['mistral/'], providers: ['mistral'] },
+  moonshotai: { prefixes: ['moonshot/'], providers: ['moonshot'] },
+  openai: { prefixes: [''], providers: ['openai', 'text-completion-openai'] },
+  openrouter: { prefixes: ['openrouter/'], providers: ['openrouter'] },
+  perplexity: { prefixes: ['perplexity/'], providers: ['perplexity'] },
+  together: { prefixes: ['together_ai/'], providers: ['together_ai'] },
+  'x-ai': { prefixes: ['xai/'], providers: ['xai'] },
+  zai: { prefixes: ['zai/'], providers: ['zai'] },
+}
+
+/** The list's names of our classes, in dollars per token. */
+const AMOUNTS: { readonly [Class in ListedClass]?: string } = {
+  input: 'input_cost_per_token',
+  inputAudio: 'input_cost_per_audio_token',
+  inputImage: 'input_cost_per_image_token',
+  cachedInput: 'cache_read_input_token_cost',
+  cachedInputAudio: 'cache_read_input_audio_token_cost',
+  cacheWrite: 'cache_creation_input_token_cost',
+  cacheWrite1h: 'cache_creation_input_token_cost_above_1hr',
+  cacheWrite12h: 'cache_creation_input_token_cost_above_12hr',
+  output: 'output_cost_per_token',
+  outputAudio: 'output_cost_per_audio_token',
+  outputImage: 'output_cost_per_image_token',
+  reasoning: 'output_cost_per_reasoning_token',
+}
+
+/** The classes that may cost nothing. */
+const WHOLE: readonly string[] = ['input', 'output']
+
+/**
+ * The services that have amounts of their own, by the end of their names, and the values of `service_tier` that mean them. OpenAI echoes
+ * `priority` as `fast` since gpt-6. `batches` are a service of another endpoint.
+ */
+const SERVICES: Readonly<Record<string, readonly string[]>> = {
+  priority: ['priority', 'fast'],
+  flex: ['flex'],
+  ultrafast: ['ultrafast'],
+}
+
+/** An entry of the list. */
+type Entry = Readonly<Record<string, unknown>>
+
+/**
+ * Reads the list of github.com/BerriAI/litellm, model_prices_and_context_window.json (read 2026-11-26), as far as it is of vendors that the
+ * gateway knows. Throws `RefusedList`.
+ */
+export function readLitellm(json: unknown, version: string): PublishedList {
+  if (!isRecord(json)) throw new RefusedList('it is no map of models')
+  const byProvider = Map.groupBy(Object.entries(json), ([, entry]) => isRecord(entry) && entry.litellm_provider)
+  const entries = new Map<string, ReadonlyMap<string, Listed>>(
+    Object.entries(NAMES).map(([vendor, { prefixes, providers }]) => {
+      const own = providers.flatMap((provider) => byProvider.get(provider) ?? []) as [string, Entry][]
+      return [vendor, modelsOf(own, prefixes)]
+    }),
+  )
+  return {
+    name: `litellm ${version}`,
+    latest: undefined,
+    has: (vendor) => (entries.get(vendor)?.size ?? 0) > 0,
+    models: (vendor) => [...(entries.get(vendor)?.keys() ?? [])],
+    find: (vendor, model) => entries.get(vendor)?.get(model),
+    prices(vendor) {
+      const priced = [...(entries.get(vendor) ?? [])].map(([id, { usd }]) => [id, usd] as const)
+      return new Map(priced.filter((each): each is [string, UsdPrice] => each[1] !== undefined))
+    },
+  }
+}
+
+/** By the vendor's names. */
+function modelsOf(entries: readonly [string, Entry][], prefixes: readonly string[]): ReadonlyMap<string, Listed> {
+  const models = new Map<string, Listed>()
+  for (const prefix of prefixes) {
+    for (const [key, entry] of entries) {
+      const name = key.slice(prefix.length)
+      if (key.startsWith(prefix) && !models.has(name)) models.set(name, listedOf(key, entry))
+    }
+  }
+  return models
+}
+
+function listedOf(id: string, entry: Entry): Listed {
+  const { max_input_tokens: context } = entry
+  const window = typeof context === 'number' ? context : undefined
+  return { id, usd: toUsd(id, entry), when: '', until: Number.POSITIVE_INFINITY, context: window }
+}
+
+function toUsd(id: string, entry: Entry): UsdPrice | undefined {
+  if (entry[AMOUNTS.input!] === undefined && entry[AMOUNTS.output!] === undefined) return undefined
+  const base = amountsOf(id, entry, '')
+  const starts = Object.keys(entry).flatMap((key) => /^input_cost_per_token_above_(\d+)k_tokens$/.exec(key)?.[1] ?? [])
+  const tiers = starts.map(
+    (start): UsdTier => ({ above: Number(start) * 1000, ...amountsOf(id, entry, `_above_${start}k_tokens`) }),
+  )
+  const factors = Object.entries(SERVICES).flatMap(([end, values]) => {
+    const factor = factorOf(base, amountsOf(id, entry, `_${end}`))
+    return factor === undefined ? [] : values.map((value) => [value, factor] as const)
+  })
+  const variants = factors.length === 0 ? undefined : { service_tier: Object.fromEntries(factors) }
+  return { ...base, tiers, ...(variants && { variants }) }
+}
+
+function amountsOf(id: string, entry: Entry, end: string): UsdPerMillion {
+  const amounts = Object.entries(AMOUNTS).flatMap(([name, key]) => {
+    const perToken = entry[key + end]
+    if (perToken === undefined) return []
+    const usd = expectUsd(
+      typeof perToken === 'number' ? Math.round(perToken * 1e12) / 1e6 : perToken,
+      () => `${named(id)}: ${key}${end}`,
+    )
+    // The list has 0 for what is not sold apart, such as writes to a cache that cost as other tokens.
+    return usd === 0 && !WHOLE.includes(name) ? [] : [[name, usd]]
+  })
+  return Object.fromEntries(amounts)
+}
+
+/** The highest of the ratios between a service's amounts and the usual ones: a vendor may have rounded them class by class. */
+function factorOf(base: UsdPerMillion, service: UsdPerMillion): number | undefined {
+  if (service.input === undefined) return undefined
+  const ratios = Object.entries(service).flatMap(([name, amount]) => {
+    const usual = base[name as ListedClass]
+    return usual ? [amount! / usual] : []
+  })
+  return ratios.length === 0 ? undefined : Math.round(Math.max(...ratios) * 1000) / 1000
+}
