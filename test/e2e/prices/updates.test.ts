@@ -83,7 +83,7 @@ describe('list prices', () => {
         openai: {
           provider: 'openai-compatible',
           models: ['gpt-4o', 'gpt-6.1-sol'],
-          config: { preset: 'openai', apiKey: '${file:key}' },
+          config: { preset: 'openai', apiKey: `\${file:key}` },
         },
       },
       prices: { lists },
