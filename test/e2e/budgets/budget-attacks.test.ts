@@ -192,6 +192,8 @@ describe('a budget under attack', () => {
       ['/v1/images/generations', { service_tier: 'priority' }, 403, 'service_tier: '],
       ['/v1/responses', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, 400, '`web_search_preview`'],
       ['/v1/responses', { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] }, 400, '`mcp`'],
+      ['/v1/responses', { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }, 400, '`shell`'],
+      ['/v1/responses', { tools: [{ type: 'shell' }] }, 400, '`shell`'],
       ['/v1/messages', { tools: [{ type: 'code_execution_20250825', name: 'run' }] }, 400, '`code_execution`'],
       ['/v1/chat/completions', { web_search_options: {} }, 400, '`web_search`'],
     ] as const) {
@@ -202,6 +204,7 @@ describe('a budget under attack', () => {
     for (const [path, tool] of [
       ['/v1/chat/completions', { type: 'function', function: { name: 'f' } }],
       ['/v1/responses', { type: 'custom', name: 'c' }],
+      ['/v1/responses', { type: 'shell', environment: { type: 'local' } }],
       ['/v1/messages', { type: 'bash_20250124', name: 'bash' }],
     ] as const) {
       const [code, text] = await refused(path, { tools: [tool] })
