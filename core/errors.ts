@@ -1,5 +1,33 @@
 import { ERRORS, type ErrorName, type Fault, type Row } from './error-table.ts'
 
+/** What a content filter found of one kind: `hate`, `jailbreak`. */
+export interface FilterFinding {
+  readonly filtered?: boolean
+  readonly detected?: boolean
+  /** `safe`, `low`, `medium` or `high`. */
+  readonly severity?: string
+}
+
+/**
+ * Why Azure's content filters refused a prompt: its page has `content_filter_result`, its OpenAPI document `content_filter_results` ("Content
+ * filtering", learn.microsoft.com, 2026-11).
+ */
+export interface InnerError {
+  /** `ResponsibleAIPolicyViolation`. */
+  readonly code?: string
+  readonly content_filter_result?: Readonly<Record<string, FilterFinding>>
+  readonly content_filter_results?: Readonly<Record<string, FilterFinding>>
+}
+
+/** An error as clients of OpenAI's protocols get it. */
+export interface ErrorBody {
+  readonly message: string
+  readonly type: string
+  readonly param: string | null
+  readonly code: string | null
+  readonly innererror?: InnerError
+}
+
 /** What an error may say beyond its row. */
 export interface ErrorDetails {
   /** The body field at fault, as a path: `messages[0].content`. */
@@ -10,6 +38,8 @@ export interface ErrorDetails {
   readonly status?: number
   /** Replaces the row's `code`: only for upstream refusals whose code is known to clients. */
   readonly code?: string | null
+  /** Only for upstream refusals that are passed on. */
+  readonly innererror?: InnerError | undefined
   /** Headers of the reply, lower case: `retry-after`, `allow`. */
   readonly headers?: Readonly<Record<string, string>>
   /** Tells the official SDKs whether to repeat; absent: the row decides. */
@@ -26,6 +56,7 @@ export class GatewayError extends Error {
   readonly type: string
   readonly code: string | null
   readonly param: string | null
+  readonly innererror: InnerError | undefined
   readonly fault: Fault
   headers: Readonly<Record<string, string>>
 
@@ -38,6 +69,7 @@ export class GatewayError extends Error {
     this.type = entry.type
     this.code = details.code === undefined ? entry.code : details.code
     this.param = param
+    this.innererror = details.innererror
     this.fault = entry.fault
     const retry = details.retry ?? entry.retry
     this.headers = {
@@ -55,8 +87,9 @@ export class GatewayError extends Error {
   }
 
   /** The JSON body of the reply, and of the error frame of a stream. */
-  toJSON(): { error: { message: string; type: string; param: string | null; code: string | null } } {
-    return { error: { message: this.message, type: this.type, param: this.param, code: this.code } }
+  toJSON(): { error: ErrorBody } {
+    const { message, type, param, code, innererror } = this
+    return { error: { message, type, param, code, ...(innererror && { innererror }) } }
   }
 }
 

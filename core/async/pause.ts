@@ -19,3 +19,17 @@ export function pause(ms: number): Pause {
     },
   }
 }
+
+/** Waits for a promise. `onLate`: gets its value if the wait was cut short. */
+export function pauseUntil<Value>(working: Promise<Value>, onLate?: (value: Value) => void): Pause<Value> {
+  const { promise: over, resolve, reject } = Promise.withResolvers<Value>()
+  let isCut = false
+  working.then((value) => (isCut ? onLate?.(value) : resolve(value)), reject)
+  return {
+    over,
+    end(error) {
+      isCut = true
+      reject(error)
+    },
+  }
+}

@@ -13,6 +13,7 @@ import {
   answerEstimate,
   asksForSound,
   type Call,
+  type Cost,
   capOf,
   countPrompt,
   formatUsd,
@@ -45,6 +46,11 @@ export interface BudgetCharge {
   capFor(candidate: Candidate): number
   /** The tokens of a prompt for a target, as they were reserved: with its media, and what the upstream adds; undefined for other targets. */
   promptFor(target: Target): number | undefined
+  /**
+   * Charges in addition what another attempt may cost, unless what was charged pays for it and for those before. `spent`: what those have cost;
+   * undefined: unknown. Rejects with `budget_exhausted` or `limits_unavailable`.
+   */
+  extend(candidate: Candidate, spent: Pick<Cost, 'nanoUsd'> | undefined): Promise<void>
   /** Replaces the charge by what the call has cost. */
   settle(outcome: Partial<Pick<Outcome, 'usage' | 'cost' | 'usageEstimated'>>): void
   /** The charge stays: what the call will have cost is not known. */
@@ -99,22 +105,30 @@ export class Budgets {
   }
 
   #take(bill: Bill): Result | Promise<Result> {
-    const { principal, settings } = bill.request
-    const counters = budgetCounters(principal, settings.timeZone)
-    const leftOf = (counter: BudgetCounter): number => this.#leases.view(counter).remaining
-    const left = Math.min(...counters.map(leftOf))
-    const cap = bill.isUncapped ? bill.capWithin(left) : 0
+    const cap = bill.isUncapped ? bill.capWithin(Math.min(...this.#countersOf(bill).map((counter) => this.#leftOf(counter)))) : 0
     const amount = bill.amountAt(cap)
     if (amount === 0) return undefined
+    const take = (more: number, spent?: number) => this.#hold(bill, more, spent)
+    const resultOf = (hold: Hold | GatewayError): Result =>
+      hold instanceof GatewayError ? hold : new HeldCharge({ bill, cap, amount, hold, take })
+    const hold = take(amount)
+    return hold instanceof Promise ? hold.then(resultOf) : resultOf(hold)
+  }
+
+  /** Takes an amount of all budgets of a caller, or of none. `spent`: what failed attempts have cost, if the amount is for another one. */
+  #hold(bill: Bill, amount: number, spent?: number): Hold | GatewayError | Promise<Hold | GatewayError> {
+    const { principal, settings } = bill.request
+    const counters = this.#countersOf(bill)
     const charges = counters.map((counter) => ({ counter, amount, onOutage: settings.onOutage }))
+    const leftOf = (counter: BudgetCounter): number => this.#leftOf(counter)
     const end = this.#shares.hold(counters, principal.firstKeyId ?? principal.keyId, amount, leftOf)
     if (typeof end !== 'function')
-      return refusal(bill.request, end.counter, { left: leftOf(end.counter), share: end.share, amount })
-    const resultOf = (taken: Taken | Refusal): Result => {
-      if (!('refused' in taken)) return chargeOf(taken, { charges, bill, cap, end })
+      return refusal(bill.request, end.counter, { left: leftOf(end.counter), share: end.share, amount, spent })
+    const resultOf = (taken: Taken | Refusal): Hold | GatewayError => {
+      if (!('refused' in taken)) return { taken, counters: charges.length, end }
       end()
       const counter = taken.refused.counter as BudgetCounter
-      return refusal(bill.request, counter, { left: leftOf(counter), amount })
+      return refusal(bill.request, counter, { left: leftOf(counter), amount, spent })
     }
     const taken = this.#leases.take(charges)
     if (!(taken instanceof Promise)) return resultOf(taken)
@@ -122,6 +136,14 @@ export class Budgets {
       end()
       return toGatewayError(error)
     })
+  }
+
+  #countersOf({ request: { principal, settings } }: Bill): readonly BudgetCounter[] {
+    return budgetCounters(principal, settings.timeZone)
+  }
+
+  #leftOf(counter: BudgetCounter): number {
+    return this.#leases.view(counter).remaining
   }
 }
 
@@ -168,6 +190,12 @@ class Bill {
     return Math.max(...this.#items.map((item) => item.amountAt(item.isUncapped ? capOfItem(item, cap) : 0)))
   }
 
+  /** The most nano-dollars that one attempt at a candidate costs. */
+  amountFor(candidate: Candidate, cap: number): number {
+    const item = this.#itemOf(candidate)
+    return item.amountAt(item.isUncapped ? capOfItem(item, cap) : 0)
+  }
+
   /** The cap for a caller who has so many nano-dollars left: by a share of them, or, if that is little, by all. */
   capWithin(left: number): number {
     const cap = Math.max(this.#affordable(left * SHARE), Math.min(UNCAPPED_ANSWER, this.#affordable(left)))
@@ -176,12 +204,16 @@ class Bill {
 
   /** What a candidate may write if the cap of the call is this. */
   capFor(candidate: Candidate, cap: number): number {
-    return capOfItem(this.#items.find((item) => item.candidate === candidate)!, cap)
+    return capOfItem(this.#itemOf(candidate), cap)
   }
 
   promptFor({ namespace, model }: Target): number | undefined {
     const isAsked = ({ candidate: { target } }: Item) => target.served.namespace === namespace && target.served.model === model
     return this.#items.find(isAsked)?.input
+  }
+
+  #itemOf(candidate: Candidate): Item {
+    return this.#items.find((item) => item.candidate === candidate)!
   }
 
   /** The most tokens of a text that cost at most so many nano-dollars at each candidate. */
@@ -268,48 +300,107 @@ export class PriceUnknown extends GatewayError {
 /** Enough to ask whether there is a price. */
 const LEAST = { input: 1, output: 1, silent: true }
 
-interface ChargeParts {
-  readonly charges: readonly Charge[]
-  readonly bill: Bill
-  /** Of the call's answer, if it has none of its own. */
-  readonly cap: number
+/** An amount that a call has taken of the budgets of its caller. */
+interface Hold {
+  readonly taken: Taken
+  /** How many budgets there are. */
+  readonly counters: number
   /** Gives back what the call holds of the share of its key. */
   end(): void
 }
 
-function chargeOf(taken: Taken, { charges, bill, cap, end }: ChargeParts): BudgetCharge {
-  return {
-    capFor: (candidate) => bill.capFor(candidate, cap),
-    promptFor: (target) => bill.promptFor(target),
-    keep: end,
-    settle({ usage, cost, usageEstimated }) {
-      end()
-      // The cost of usage that has no price after all is unknown, and so is that of speech without a report: the charge stays.
-      if (usage !== undefined && (cost === undefined || (usageEstimated && bill.isSpeech))) return
-      for (const index of charges.keys()) taken.correct(index, cost?.nanoUsd ?? 0)
-    },
+interface ChargeParts {
+  readonly bill: Bill
+  /** Of the call's answer, if it has none of its own. */
+  readonly cap: number
+  /** Nano-dollars that are held at first. */
+  readonly amount: number
+  readonly hold: Hold
+  /** Takes more. `spent`: what failed attempts have cost. */
+  take(amount: number, spent: number): Hold | GatewayError | Promise<Hold | GatewayError>
+}
+
+/** What a call holds of the budgets of its caller: for the worst that it can cost, and more for each attempt after one that was billed. */
+class HeldCharge implements BudgetCharge {
+  readonly #parts: ChargeParts
+  #holds: readonly Hold[]
+  #amount: number
+  #isOver = false
+
+  constructor(parts: ChargeParts) {
+    this.#parts = parts
+    this.#holds = [parts.hold]
+    this.#amount = parts.amount
   }
+
+  capFor(candidate: Candidate): number {
+    return this.#parts.bill.capFor(candidate, this.#parts.cap)
+  }
+
+  promptFor(target: Target): number | undefined {
+    return this.#parts.bill.promptFor(target)
+  }
+
+  async extend(candidate: Candidate, cost: Pick<Cost, 'nanoUsd'> | undefined): Promise<void> {
+    const { bill, cap, take } = this.#parts
+    // What is unknown may be all that was charged so far.
+    const spent = cost?.nanoUsd ?? this.#amount
+    const missing = spent + bill.amountFor(candidate, cap) - this.#amount
+    if (missing <= 0) return
+    const hold = await take(missing, spent)
+    if (hold instanceof GatewayError) throw hold
+    this.#holds = [...this.#holds, hold]
+    this.#amount += missing
+    // The call has ended meanwhile, without another attempt.
+    if (this.#isOver) release(hold, 0)
+  }
+
+  keep(): void {
+    this.#isOver = true
+    for (const { end } of this.#holds) end()
+  }
+
+  settle({ usage, cost, usageEstimated }: Partial<Pick<Outcome, 'usage' | 'cost' | 'usageEstimated'>>): void {
+    // The cost of usage that has no price after all is unknown, and so is that of speech without a report: the charge stays.
+    if (usage !== undefined && (cost === undefined || (usageEstimated && this.#parts.bill.isSpeech))) {
+      this.keep()
+      return
+    }
+    this.#isOver = true
+    for (const [at, hold] of this.#holds.entries()) release(hold, at === 0 ? (cost?.nanoUsd ?? 0) : 0)
+  }
+}
+
+/** Ends a hold, of which so many nano-dollars were spent. */
+function release({ taken, counters, end }: Hold, nanoUsd: number): void {
+  end()
+  for (let index = 0; index < counters; index++) taken.correct(index, nanoUsd)
 }
 
 interface Amounts {
   readonly left: number
   /** What the calls under way of the key may hold together, if that is too little. */
   readonly share?: number
-  /** What the call may cost. */
+  /** What the call, or another attempt of it, may cost. */
   readonly amount: number
+  /** What failed attempts of the call have cost. */
+  readonly spent: number | undefined
 }
 
 function refusal(
   { call }: BudgetedCall,
   { owner, limit, window }: BudgetCounter,
-  { left, share, amount }: Amounts,
+  { left, share, amount, spent }: Amounts,
 ): GatewayError {
   const budget: MoneyBudget = { nanoUsd: limit, per: window.unit }
   const renewsAt = new Date(boundsOf(window, Date.now()).end).toISOString()
   const detail =
     `You exceeded your current quota: of the budget of your ${owner.kind}, ${formatBudget(budget)}, ${formatUsd(left)} USD is left, ` +
     (share === undefined ? '' : `of which the calls under way of one key may hold ${formatUsd(Math.floor(share))} USD, `) +
-    `and this call to \`${call.model.id}\` may cost up to ${formatUsd(amount)} USD. The budget renews at ${renewsAt}. ` +
+    (spent === undefined
+      ? `and this call to \`${call.model.id}\` may cost up to `
+      : `and after an attempt that failed and cost ${formatUsd(spent)} USD, another one for this call to \`${call.model.id}\` may need `) +
+    `${formatUsd(amount)} USD. The budget renews at ${renewsAt}. ` +
     'Until then, ask for a shorter answer, use a cheaper model, or ask the operator for a larger budget.'
   return new GatewayError('budget_exhausted', { values: { detail } })
 }

@@ -21,6 +21,7 @@ import type {
   ReplyTransform,
   RouteTrace,
   Served,
+  Usage,
 } from '../sdk/api.ts'
 import type { Exchange, RunningLink } from './exchange.ts'
 import { fits } from './link-condition.ts'
@@ -112,6 +113,10 @@ export class LinkState implements CallState {
   elapsed(): { readonly total: number; readonly overhead: number } {
     const { total, overhead } = this.#exchange.times.elapsed()
     return { total, overhead }
+  }
+
+  onRetry(fn: (used: Usage) => void | Promise<void>): void {
+    this.#exchange.onRetry(fn)
   }
 
   onSettled(fn: (outcome: Outcome) => void | Promise<void>): void {

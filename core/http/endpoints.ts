@@ -67,6 +67,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       exchange.budgetCharge?.settle({})
       return
     }
+    const { budgetCharge } = exchange
     exchange.onClosed = calls.started(call.model.namespace)
     const forms = formsOf(call)
     if (exchange.transforms.length > 0) forms?.needChat()
@@ -89,7 +90,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
         account: principal.account,
         mayCall: (id) => table.mayCallNamed(id, principal),
         random: Math.random,
-        terms: { hostedTools: tools, capFor: exchange.budgetCharge?.capFor },
+        terms: { hostedTools: tools, capFor: budgetCharge && ((candidate) => budgetCharge.capFor(candidate)) },
       },
     }
     const kind = format.kind?.(call) ?? (call.stream ? 'events' : 'whole')

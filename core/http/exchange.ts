@@ -4,7 +4,7 @@ import type { Linked } from '../async/event-loop.ts'
 import type { Config } from '../config/config.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
 import { outcomeKind } from '../observe/call-log.ts'
-import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
+import { ContractViolation, PluginFailure, pluginError } from '../plugins/faults.ts'
 import { sumOfCosts } from '../prices/price.ts'
 import type { PriceList } from '../prices/price-list.ts'
 import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
@@ -12,7 +12,7 @@ import { sumOfUsage, usageOf } from '../protocol/usage.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { Dispatch, DispatchListener } from '../routing/dispatch.ts'
-import type { Route } from '../routing/route.ts'
+import type { Candidate, Route } from '../routing/route.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type {
   AttemptRecord,
@@ -81,6 +81,12 @@ export interface SettledHook {
   readonly fn: (outcome: Outcome) => void | Promise<void>
 }
 
+/** A function of a link that runs before an attempt that follows those which have used tokens. */
+interface RetryHook {
+  readonly link: RunningLink
+  readonly fn: (used: Usage) => void | Promise<void>
+}
+
 /** Runs settled hooks, and reports what plugins do after the end of a call. */
 export interface HookRunner {
   /** Undefined if the hook is synchronous. */
@@ -100,6 +106,8 @@ const sumOfCharges = (first: AttemptCharge, second: AttemptCharge): AttemptCharg
   isUnfinished: first.isUnfinished || second.isUnfinished,
   cost: sumOfCosts(first.cost, second.cost),
 })
+
+const NO_HOOKS: readonly RetryHook[] = []
 
 /** The state of a reply after its end. */
 export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
@@ -146,6 +154,7 @@ export class Exchange implements DispatchListener, Linked {
   /** Innermost link first: a reply passes the chain from inside to outside. */
   readonly transforms: LinkTransform[] = []
   readonly settledHooks: SettledHook[] = []
+  #retryHooks: readonly RetryHook[] = NO_HOOKS
   linkReply: LinkReply | undefined
 
   /** The attempts that have ended. */
@@ -277,6 +286,10 @@ export class Exchange implements DispatchListener, Linked {
     else void this.#hookRunner.run(hook, this.#outcome!)
   }
 
+  onRetry(fn: RetryHook['fn']): void {
+    this.#retryHooks = [...this.#retryHooks, { link: this.currentLink, fn }]
+  }
+
   /** Sets the dispatch of the call. */
   dispatched(dispatch: Dispatch): void {
     this.#dispatch = dispatch
@@ -301,6 +314,28 @@ export class Exchange implements DispatchListener, Linked {
   onWait(): void {
     this.trace?.begins(this.upstreamHeaders)
     this.times.waits()
+  }
+
+  mayAttempt(candidate: Candidate): Promise<GatewayError | undefined> | undefined {
+    // Attempts that have used nothing are not paid for.
+    return this.charge === undefined ? undefined : this.#payFor(candidate, this.charge)
+  }
+
+  /** Resolves to the refusal if what is left of a limit does not pay for an attempt after those that have used tokens. */
+  async #payFor(candidate: Candidate, { usage, cost }: AttemptCharge): Promise<GatewayError | undefined> {
+    try {
+      await this.budgetCharge?.extend(candidate, cost)
+    } catch (error) {
+      return asGatewayError(error)
+    }
+    for (const { link, fn } of this.#retryHooks) {
+      try {
+        await link.inside(() => fn(usage))
+      } catch (thrown) {
+        return pluginError(link.name, 'handle', thrown)
+      }
+    }
+    return undefined
   }
 
   onAttemptEnded(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void {

@@ -54,7 +54,11 @@ function addTypes(tools: unknown, into: Set<string>): void {
   for (const tool of tools) {
     if (!isRecord(tool)) continue
     const type = String(tool.type ?? 'function').replace(DATE, '')
-    if (!CLIENT_RUN.has(type)) into.add(type)
+    if (!CLIENT_RUN.has(type) && !isLocalShell(tool)) into.add(type)
     addTypes(tool.tools, into)
   }
 }
+
+/** OpenAI runs the commands of a `shell` in a container of its own, unless its environment is `local` ("Shell", developers.openai.com, 2026-11). */
+const isLocalShell = ({ type, environment }: Readonly<Record<string, unknown>>): boolean =>
+  type === 'shell' && isRecord(environment) && environment.type === 'local'

@@ -1,5 +1,5 @@
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
-import { type Pause, pause } from '../async/pause.ts'
+import { type Pause, pause, pauseUntil } from '../async/pause.ts'
 import { GatewayError } from '../errors.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import { keptCall } from '../protocol/call-forms.ts'
@@ -22,7 +22,7 @@ import { NO_PROBES } from './health.ts'
 import { type LimitAnswer, type LimitReached, LimitShare } from './limit-share.ts'
 import type { Operation } from './operation.ts'
 import { policyFor } from './retry.ts'
-import type { Route, Target } from './route.ts'
+import type { Candidate, Route, Target } from './route.ts'
 import { keeperOf } from './serving.ts'
 
 /** A call to send to an upstream. */
@@ -57,6 +57,11 @@ export interface DispatchListener {
   readonly stream: StreamSink | undefined
   /** An attempt, or the wait for one, begins. */
   onWait(): void
+  /**
+   * Whether the limits of the caller pay for an attempt in addition to those before: undefined, or resolves to undefined, if they do, and else
+   * to the error with which the call ends.
+   */
+  mayAttempt(candidate: Candidate): Promise<GatewayError | undefined> | undefined
   /** An attempt ended: called once for each. `tokens`: undefined if no upstream accepted the call. `call`: as the upstream got it. */
   onAttemptEnded(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void
   /**
@@ -210,8 +215,15 @@ export class Dispatch implements AttemptListener, Expiring {
     this.#planned = planned
     this.#attempt = undefined
     this.#listener.onWait()
-    if (planned.pauseMs > 0) this.#wait(pause(planned.pauseMs), () => this.#takeShare(planned))
-    else this.#takeShare(planned)
+    if (planned.pauseMs > 0) this.#wait(pause(planned.pauseMs), () => this.#askCaller(planned))
+    else this.#askCaller(planned)
+  }
+
+  /** What failed attempts have used may leave too little of the caller's limits for another one: then the call ends. */
+  #askCaller(planned: PlannedAttempt): void {
+    const answer = this.#listener.mayAttempt(planned.candidate)
+    if (answer === undefined) this.#takeShare(planned)
+    else this.#wait(pauseUntil(answer), (refusal) => (refusal === undefined ? this.#takeShare(planned) : this.#giveUp(refusal)))
   }
 
   /** Takes of the limits of the namespace. An attempt on a new connection in place of a stale one has its share. */

@@ -1,4 +1,4 @@
-import type { Pause } from '../async/pause.ts'
+import { type Pause, pauseUntil } from '../async/pause.ts'
 import type { LimitsConfig } from '../config/config.ts'
 import { GatewayError } from '../errors.ts'
 import {
@@ -106,21 +106,8 @@ export class NamespaceLimits {
 }
 
 /** Gives a share back if its call has left before it came. */
-function unlessLeft(answer: Promise<LimitAnswer>): Pause<LimitAnswer> {
-  const { promise: over, resolve, reject } = Promise.withResolvers<LimitAnswer>()
-  let isLeft = false
-  answer.then((later) => {
-    if (isLeft && later instanceof LimitShare) later.cancel()
-    else resolve(later)
-  }, reject)
-  return {
-    over,
-    end(error) {
-      isLeft = true
-      reject(error)
-    },
-  }
-}
+const unlessLeft = (answer: Promise<LimitAnswer>): Pause<LimitAnswer> =>
+  pauseUntil(answer, (late) => late instanceof LimitShare && late.cancel())
 
 function failed(cause: unknown): never {
   throw new GatewayError('internal_error', { cause })

@@ -270,6 +270,11 @@ export interface CallState {
   readonly failure: GatewayError | undefined
   /** Milliseconds since the request arrived, in total and without the upstream's. */
   elapsed(): { readonly total: number; readonly overhead: number }
+  /**
+   * Runs before an attempt that follows failed ones which have used tokens: `used` has those of all of them. If it throws, there is no further
+   * attempt, and the call ends with that error.
+   */
+  onRetry(fn: (used: Usage) => void | Promise<void>): void
   /** Runs after the last byte of every call, also of refused, failed and aborted calls; core limits its time and catches its errors. */
   onSettled(fn: (outcome: Outcome) => void | Promise<void>): void
   /** Aborted when the client disconnects or the call ends. */

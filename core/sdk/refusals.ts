@@ -15,6 +15,8 @@ export interface UpstreamRefusal {
    * ids. Its words also say whether the credential or the request was refused.
    */
   readonly message?: string
+  /** What Azure's content filters found, as its error has it. With the message, the client sees what core knows of it. */
+  readonly innererror?: Readonly<Record<string, unknown>>
   /** Seconds. Absent: core reads `retry-after-ms` and `retry-after`. */
   readonly retryAfter?: number
 }
@@ -70,6 +72,7 @@ interface ErrorFields {
   readonly code?: string
   readonly param?: string
   readonly message?: string
+  readonly innererror?: Readonly<Record<string, unknown>>
 }
 
 function errorFields(body: unknown): ErrorFields {
@@ -78,7 +81,7 @@ function errorFields(body: unknown): ErrorFields {
   if (!isRecord(first)) return {}
   // xAI has a text, and the code beside it.
   const error = isRecord(first.error) ? first.error : { ...first, message: first.error ?? wordsIn(first) }
-  const { code, type, param, status, http_code: http } = error
+  const { code, type, param, status, http_code: http, innererror } = error
   const number = [code, status, http].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value < 600)
   const { message, field } = readWords(wordsIn(error))
   const named = typeof param === 'string' ? param : field
@@ -88,6 +91,7 @@ function errorFields(body: unknown): ErrorFields {
     ...(typeof code === 'string' && { code }),
     ...(named !== undefined && { param: named }),
     ...(message !== undefined && { message }),
+    ...(isRecord(innererror) && { innererror }),
   }
 }
 

@@ -4,9 +4,10 @@
  */
 
 import type { ErrorName } from '../error-table.ts'
-import { GatewayError, UpstreamFailure } from '../errors.ts'
+import { type FilterFinding, GatewayError, type InnerError, UpstreamFailure } from '../errors.ts'
 import { readOverflow } from '../protocol/context-overflow.ts'
 import { type Call, Secret, UpstreamError, type UpstreamRefusal, type UpstreamRequest } from '../sdk/api.ts'
+import { isRecord } from '../sdk/json.ts'
 import { blameOf } from './blame.ts'
 
 const BY_STATUS: ReadonlyMap<number, ErrorName> = new Map([
@@ -48,6 +49,7 @@ export function refusalError(told: UpstreamRefusal, { asked, passedThrough, hidd
       status: refusal.status,
       code: knownCode(refusal.code, hidden),
       param: knownParam(refusal.param, hidden),
+      innererror: knownInnerError(refusal.innererror, hidden),
       values: { detail: clean(refusal.message ?? '', hidden) || 'The upstream refused the request as invalid.' },
       cause,
     })
@@ -96,6 +98,46 @@ const knownCode = (code: string | undefined, hidden: readonly string[]): string 
 /** A path in the client's body contains nothing private. */
 const knownParam = (param: string | undefined, hidden: readonly string[]): string | null =>
   param !== undefined && clean(param, hidden) === param ? param : null
+
+/** A name in `innererror`; any other value is dropped. */
+const knownLabel = (label: unknown, hidden: readonly string[]): string | undefined =>
+  typeof label === 'string' && /^[a-z][a-z_]{0,63}$/i.test(label) && clean(label, hidden) === label ? label : undefined
+
+/** Azure's filters have about a dozen kinds of findings. */
+const MOST_FINDINGS = 32
+
+/** What clients may see of `innererror`: names, no text, and not the ids of block lists, which are the operator's. */
+function knownInnerError(inner: UpstreamRefusal['innererror'], hidden: readonly string[]): InnerError | undefined {
+  if (!isRecord(inner)) return undefined
+  const code = knownLabel(inner.code, hidden)
+  const [result, results] = [inner.content_filter_result, inner.content_filter_results].map((found) =>
+    knownFindings(found, hidden),
+  )
+  if (code === undefined && result === undefined && results === undefined) return undefined
+  return {
+    ...(code !== undefined && { code }),
+    ...(result && { content_filter_result: result }),
+    ...(results && { content_filter_results: results }),
+  }
+}
+
+function knownFindings(findings: unknown, hidden: readonly string[]): Readonly<Record<string, FilterFinding>> | undefined {
+  if (!isRecord(findings)) return undefined
+  const known = Object.entries(findings)
+    .slice(0, MOST_FINDINGS)
+    .flatMap(([kind, finding]) => {
+      if (knownLabel(kind, hidden) === undefined || !isRecord(finding)) return []
+      const { filtered, detected } = finding
+      const severity = knownLabel(finding.severity, hidden)
+      const told: FilterFinding = {
+        ...(typeof filtered === 'boolean' && { filtered }),
+        ...(typeof detected === 'boolean' && { detected }),
+        ...(severity !== undefined && { severity }),
+      }
+      return [[kind, told] as const]
+    })
+  return Object.fromEntries(known)
+}
 
 /** Private parts of an upstream's message: addresses, credentials, account and request ids. */
 const PRIVATE = [

@@ -1,4 +1,4 @@
-import type { CallState, Outcome, Principal } from 'unified-model-gateway/plugin'
+import type { CallState, Outcome, Principal, Usage } from 'unified-model-gateway/plugin'
 import { type FakeCall, fakeCall } from './fake-call.ts'
 
 export const OWNER: Principal = { keyId: 'key_1', name: 'laptop', kind: 'live', account: 'acme', models: [['*']] }
@@ -7,6 +7,8 @@ export const OWNER: Principal = { keyId: 'key_1', name: 'laptop', kind: 'live', 
 export interface FakeState extends CallState {
   /** How often `call()` was called. */
   readonly reads: number
+  /** Runs the functions given to `onRetry`. */
+  retry(used: Usage): Promise<void>
   /** Runs the functions given to `onSettled`. */
   settle(outcome?: Partial<Outcome>): Promise<void>
 }
@@ -19,6 +21,7 @@ export type FakeStateOptions = Partial<
 }
 
 export function fakeState({ body = {}, ...options }: FakeStateOptions = {}): FakeState {
+  const atRetry: Parameters<CallState['onRetry']>[0][] = []
   const atEnd: Parameters<CallState['onSettled']>[0][] = []
   let call: FakeCall | undefined
   let reads = 0
@@ -48,6 +51,10 @@ export function fakeState({ body = {}, ...options }: FakeStateOptions = {}): Fak
     },
     get reads() {
       return reads
+    },
+    onRetry: (fn) => void atRetry.push(fn),
+    async retry(used) {
+      for (const fn of atRetry) await fn(used)
     },
     onSettled: (fn) => void atEnd.push(fn),
     async settle(outcome) {

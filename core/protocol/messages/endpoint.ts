@@ -61,10 +61,15 @@ function statusOf({ status, fault }: GatewayError): number {
 
 /** As in every reply of the gateway, the id of the request is a header and not in the body. */
 function toErrorBody(error: GatewayError) {
+  const { innererror } = error
   const status = statusOf(error)
   const type = TYPES.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error')
   const details = error.param === 'thread' && { details: NO_THREADS }
-  return { type: 'error' as const, error: { type, message: inOwnNames(error), ...details }, request_id: null }
+  return {
+    type: 'error' as const,
+    error: { type, message: inOwnNames(error), ...details, ...(innererror && { innererror }) },
+    request_id: null,
+  }
 }
 
 /** By this code the SDKs know that they must send all of a conversation (`lib/internal/threads` of @anthropic-ai/sdk 1.11). */

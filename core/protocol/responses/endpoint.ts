@@ -1,4 +1,4 @@
-import type { GatewayError } from '../../errors.ts'
+import type { ErrorBody, GatewayError } from '../../errors.ts'
 import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../client-protocol.ts'
 import type { ModelEndpoint } from '../format.ts'
 import { checkOf } from '../validation.ts'
@@ -12,7 +12,8 @@ import { frameOf } from './wire.ts'
 export const RESPONSES_WIRE: ClientWire = {
   error: (error) => ({ error: inOwnNames(error) }),
   errorFrame(error, last) {
-    const { code, message, param, type } = inOwnNames(error)
+    const own = inOwnNames(error)
+    const { code, message, param } = own
     // The schema has the members of the event alone, OpenAI's servers send `error`, by which the SDKs throw.
     return frameOf({
       type: 'error',
@@ -20,14 +21,14 @@ export const RESPONSES_WIRE: ClientWire = {
       code,
       message,
       param,
-      error: { type, code, message, param },
+      error: own,
     })
   },
   heartbeat: OPENAI_WIRE.heartbeat,
 }
 
 /** The error with the client's name of the parameter. */
-function inOwnNames(error: GatewayError) {
+function inOwnNames(error: GatewayError): ErrorBody {
   const { error: own } = error.toJSON()
   const { param } = own
   if (param === null || !Object.hasOwn(NAMES, param)) return own

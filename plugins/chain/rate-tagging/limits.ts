@@ -30,8 +30,8 @@ const SMALL_BODY = 64 * 1024
 
 /**
  * Takes from the budgets of a call's key and account: a request and a place before a body is read that is not small, so that the bodies of refused
- * calls take no memory, and tokens after it. What was not used is given back when the call has ended. Throws the 429 of a call that a
- * budget has no room for, and what reading the body throws.
+ * calls take no memory, and tokens after it: for one attempt, and more before another one if those that failed have used some. What was not used is
+ * given back when the call has ended. Throws the 429 of a call that a budget has no room for, and what reading the body throws.
  */
 export async function admit(applicant: Applicant, host: Host, limited: HostCounter): Promise<Reservation> {
   const { rateClass, length, onBody } = applicant
@@ -50,6 +50,11 @@ export async function admit(applicant: Applicant, host: Host, limited: HostCount
   return charge.take(scopes, inputEstimate(call, tokens.input, await countPrompt(call, host)) + answer)
 }
 
+const onlyTokens = (scope: ScopedLimits): ScopedLimits => ({
+  ...scope,
+  limits: { ...scope.limits, requests: undefined, concurrent: undefined },
+})
+
 const withoutTokens = (scope: ScopedLimits): ScopedLimits => ({ ...scope, limits: { ...scope.limits, tokens: undefined } })
 
 /** What a call holds of the budgets of its key and account, until it has ended. */
@@ -60,12 +65,17 @@ class CallCharge {
   #call: Call | undefined
   #scopes: readonly ScopedLimits[] = []
   #held: Reservation | undefined
+  /** What is reserved of tokens for one attempt, and for all until now. */
+  #tokens = { forOne: 0, inAll: 0 }
+  /** For further attempts. */
+  #more: readonly Reservation[] = []
   #outcome: Outcome | undefined
 
   constructor(applicant: Applicant, host: Host, limited: HostCounter) {
     this.#applicant = applicant
     this.#host = host
     this.#limited = limited
+    if (applicant.rateClass.tokens !== undefined) applicant.state.onRetry(({ total_tokens }) => this.#reserveMore(total_tokens))
     // Before anything is granted, so that a call which ends meanwhile gives back what it is about to get.
     applicant.state.onSettled((outcome) => {
       this.#outcome = outcome
@@ -77,6 +87,7 @@ class CallCharge {
   async reserve(scopes: readonly ScopedLimits[], tokens: number): Promise<Reservation> {
     await this.#held?.cancel()
     this.#scopes = scopes
+    this.#tokens = { forOne: tokens, inAll: tokens }
     this.#held = await this.#host.limits.reserve(scopes, tokens)
     if (this.#outcome !== undefined) await this.#settle(this.#held, this.#outcome)
     return this.#held
@@ -108,9 +119,23 @@ class CallCharge {
     }
   }
 
+  /** Reserves what another attempt may use, after failed ones that have used so many tokens. Throws the 429 if there is no room for it. */
+  async #reserveMore(used: number): Promise<void> {
+    const { forOne, inAll } = this.#tokens
+    const missing = used + forOne - inAll
+    if (missing <= 0) return
+    const more = await this.#host.limits.reserve(this.#scopes.map(onlyTokens), missing)
+    this.granted(more, missing)
+    this.#tokens = { forOne, inAll: inAll + missing }
+    this.#more = [...this.#more, more]
+    // The call has ended meanwhile, without another attempt.
+    if (this.#outcome !== undefined) await more.cancel()
+  }
+
   /** Synchronous if the upstream reported the usage: every call is settled. */
   #settle(reservation: Reservation, outcome: Outcome): void | Promise<void> {
     const { tokens } = this.#applicant.rateClass
+    for (const each of this.#more) void each.cancel()
     const used = tokens === undefined || this.#call === undefined ? 0 : charged(outcome, this.#call, this.#host)
     return typeof used === 'number' ? reservation.settle(used) : used.then((tokens) => reservation.settle(tokens))
   }
@@ -121,7 +146,10 @@ const mayCountAdmit = ({ refusedBy, tokens }: Reservation, call: Call, answer: n
   refusedBy === 'tokens' && isWorthCounting(call) && answer < (tokens?.remaining ?? 0)
 
 /** Tokens to charge: those that the upstream reported, or an estimate if it accepted the call and reported none. */
-function charged({ usage, usageEstimated }: Outcome, call: Call, host: Host): number | Promise<number> {
+function charged({ usage, usageEstimated, attempts }: Outcome, call: Call, host: Host): number | Promise<number> {
   if (usage === undefined) return 0
-  return usageEstimated ? countPrompt(call, host).then((prompt) => prompt + usage.completion_tokens) : usage.total_tokens
+  // Several attempts have read the prompt several times.
+  return usageEstimated && attempts.length === 1
+    ? countPrompt(call, host).then((prompt) => prompt + usage.completion_tokens)
+    : usage.total_tokens
 }

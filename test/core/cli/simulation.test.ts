@@ -67,6 +67,7 @@ describe('umg explain', () => {
         transforms: [],
         stream: undefined,
         onWait: () => undefined,
+        mayAttempt: () => undefined,
         onAttemptEnded({ namespace, model, result }) {
           const cause = result === 'ok' ? undefined : causeOf(result as ErrorName)
           attempts.push({ id: `${namespace}/${model}`, ...(cause !== undefined && { cause }) })

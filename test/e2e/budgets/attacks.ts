@@ -15,8 +15,11 @@ import {
   sse,
 } from '../../../core/testing/kit.ts'
 
-/** How a reply ends: whole, streamed to its end, broken off, by an error event, or left by the client after some text. */
-export const ENDS = ['whole', 'streamed', 'cut', 'error', 'aborted'] as const
+/**
+ * How a reply ends: whole, streamed to its end, broken off, by an error event, left by the client after some text, or `replaced`: it fails before its
+ * first text, says that it has used all that the request allows, and a fallback replies.
+ */
+export const ENDS = ['whole', 'streamed', 'cut', 'error', 'aborted', 'replaced'] as const
 export type End = (typeof ENDS)[number]
 
 /** A request of an attacker, by which a call may cost far more than it seems to. */
@@ -171,6 +174,12 @@ export const STREAMED: readonly Attack[] = SURFACES.filter(({ streams }) => stre
   [{}, ...surface.costly].map((members) => attackOf(surface, { ...members, stream: true })),
 )
 
+/** The same to models that have a fallback, `either/up` and `either/claude`, whole and streamed. */
+export const REPLACED: readonly Attack[] = STREAMED.flatMap((each) => {
+  const body = { ...each.body, model: String(each.body.model).replace(/^(.*)\/text$/, 'either/$1') }
+  return [true, false].map((stream) => ({ ...each, title: `${each.title} ${stream}`, body: { ...body, stream } }))
+})
+
 /** US dollars: per million tokens, for a picture by size and quality, for a search. */
 const [INPUT, OUTPUT, AUDIO, PICTURES, SEARCH] = [
   5,
@@ -187,10 +196,15 @@ const [INPUT, OUTPUT, AUDIO, PICTURES, SEARCH] = [
 ] as const
 const FACTORS = { service_tier: { priority: 2, flex: 0.5 }, speed: { fast: 6 }, inference_geo: { us: 1.1 } }
 
+const TEXT = { input: INPUT, output: OUTPUT, outputAudio: AUDIO, variants: { service_tier: FACTORS.service_tier } }
+const CLAUDE = { input: INPUT, output: OUTPUT, variants: { speed: FACTORS.speed, inference_geo: FACTORS.inference_geo } }
+
 /** The prices of the models of `ATTACKS`, as routes.yaml has them. */
 export const PRICES = {
-  'up/text': { input: INPUT, output: OUTPUT, outputAudio: AUDIO, variants: { service_tier: FACTORS.service_tier } },
-  'claude/text': { input: INPUT, output: OUTPUT, variants: { speed: FACTORS.speed, inference_geo: FACTORS.inference_geo } },
+  'up/text': TEXT,
+  'again/text': TEXT,
+  'claude/text': CLAUDE,
+  'claude-again/text': CLAUDE,
   'up/picture': { input: INPUT, output: 0, pictures: PICTURES },
   'up/transcript': { input: 0.1, inputAudio: 0.2, output: 1 },
   'up/vector': { input: INPUT, output: 0, variants: { service_tier: FACTORS.service_tier } },
@@ -219,10 +233,13 @@ export async function dearUpstream({ honoursCaps }: { readonly honoursCaps: bool
   upstream.on(async (request) => {
     const asked = await bodyOf(request)
     const { usd, input, begun, reply: body } = worstOf(request.path, asked, honoursCaps)
-    const isWhole = end === 'whole' || end === 'streamed'
+    const isFailing = end === 'replaced' && !request.path.startsWith('/again/')
+    const isWhole = end === 'whole' || end === 'streamed' || end === 'replaced'
     // Of an answer that is not finished, the vendor bills the prompt and what it has written.
     billed += isWhole ? usd : begun
-    if (asked.stream === true) return streamOf(request.path, { input, reply: body, end })
+    const ending = end === 'replaced' && !isFailing ? 'whole' : end
+    if (asked.stream === true) return streamOf(request.path, { input, reply: body, end: ending })
+    if (isFailing) return json({ ...body, ...FAILURE })
     return body === SOUND ? reply([SOUND], { headers: { 'content-type': 'audio/mpeg' } }) : json(body)
   })
   return {
@@ -256,16 +273,29 @@ const SAID_TOKENS = 250
 
 /** The events of a stream with this end. `reply`: what it would have replied as a whole, with its usage. */
 function streamOf(path: string, { input, reply: whole, end }: { input: number; reply: object; end: End }): Script {
-  const { begin, last, error } = eventsOf(path, input, whole)
-  const ending: Record<End, readonly Step[]> = { whole: last, streamed: last, cut: [FIN], error: [error], aborted: [hold()] }
+  const { begin, last, error, used } = eventsOf(path, input, whole)
+  if (end === 'replaced') return sse([used, error])
+  const ending = { whole: last, streamed: last, cut: [FIN], error: [error], aborted: [hold()] } satisfies Record<string, Step[]>
   return sse([...begin, ...ending[end]])
 }
 
+const MESSAGE = 'The server had an error.'
+/** In a reply that is no stream. */
+const FAILURE = { error: { message: MESSAGE, type: 'api_error', code: 500 } }
+
 const named = (data: { readonly type: string; readonly [member: string]: unknown }): string => event(data, data.type)
 
-function eventsOf(path: string, input: number, whole: object): { begin: string[]; last: string[]; error: string } {
+/** The events of a stream: its begin, its end, an error, and one that says before any text what has been used. */
+interface Events {
+  readonly begin: string[]
+  readonly last: string[]
+  readonly error: string
+  readonly used: string
+}
+
+function eventsOf(path: string, input: number, whole: object): Events {
   const { usage } = whole as { usage: object }
-  const message = 'The server is overloaded.'
+  const message = MESSAGE
   if (path.endsWith('/messages')) {
     const started = { ...whole, usage: { input_tokens: input, output_tokens: 1 } }
     return {
@@ -279,7 +309,8 @@ function eventsOf(path: string, input: number, whole: object): { begin: string[]
         named({ type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage }),
         named({ type: 'message_stop' }),
       ],
-      error: named({ type: 'error', error: { type: 'overloaded_error', message } }),
+      error: named({ type: 'error', error: { type: 'api_error', message } }),
+      used: named({ type: 'message_start', message: whole }),
     }
   }
   if (path.endsWith('/responses')) {
@@ -290,6 +321,7 @@ function eventsOf(path: string, input: number, whole: object): { begin: string[]
       ],
       last: [named({ type: 'response.completed', response: whole })],
       error: named({ type: 'error', code: 'server_error', message }),
+      used: named({ type: 'response.created', response: { ...whole, status: 'in_progress' } }),
     }
   }
   const chunk = { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'text' }
@@ -301,7 +333,8 @@ function eventsOf(path: string, input: number, whole: object): { begin: string[]
   return {
     begin: [event(choice(SAID, null))],
     last: [event(choice('', 'length')), event({ ...chunk, choices: [], usage }), DONE],
-    error: event({ error: { message, code: 503 } }),
+    error: event({ error: { message, code: 500 } }),
+    used: event({ ...chunk, choices: [], usage }),
   }
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { editAccount } from '../../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../../core/accounts/audit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { ATTACKS, type Attack, type DearUpstream, dearUpstream, ENDS, PRICES, SAID, STREAMED } from './attacks.ts'
+import { ATTACKS, type Attack, type DearUpstream, dearUpstream, ENDS, PRICES, REPLACED, SAID, STREAMED } from './attacks.ts'
 
 /** US dollars per day, as much as the dearest of the calls and as little as a few of the cheapest. */
 const BUDGETS = [0.2, 4]
@@ -32,15 +32,29 @@ describe('a budget under attack', () => {
   async function start(options: { readonly honoursCaps: boolean }): Promise<void> {
     dear = await dearUpstream(options)
     const { origin } = dear.upstream
+    const openai = (path: string) => ({
+      provider: 'openai-compatible',
+      breaker: false,
+      config: { baseUrl: `${origin}${path}/v1`, responses: true },
+    })
+    const anthropic = (path: string) => ({
+      provider: 'anthropic',
+      breaker: false,
+      config: { baseUrl: `${origin}${path}`, apiKey: `\${env:TEST_KEY}` },
+    })
     gateway = await startTestGateway({
       routes: {
         chain: [{ plugin: 'auth' }],
         namespaces: {
-          up: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${origin}/v1`, responses: true } },
-          claude: {
-            provider: 'anthropic',
-            breaker: false,
-            config: { baseUrl: origin, apiKey: `\${env:TEST_KEY}` },
+          up: openai(''),
+          again: openai('/again'),
+          claude: anthropic(''),
+          'claude-again': anthropic('/again'),
+          either: {
+            models: {
+              up: { targets: [{ model: 'up/text' }], fallbacks: ['again/text'] },
+              claude: { targets: [{ model: 'claude/text' }], fallbacks: ['claude-again/text'] },
+            },
           },
         },
         prices: { models: PRICES },
@@ -103,7 +117,22 @@ describe('a budget under attack', () => {
     expect(served).to.be.above(ATTACKS.length / 2)
   }).timeout(120_000)
 
-  const ends = ENDS.filter((end) => end !== 'whole')
+  it(`is never exceeded by attempts that fail after they have used something: ${REPLACED.length} bodies × ${BUDGETS.length} budgets × ${AT_ONCE} calls at once`, async () => {
+    await start({ honoursCaps: true })
+    dear.endWith('replaced')
+    for (const each of REPLACED) {
+      for (const budget of BUDGETS) {
+        const billed = await attack(each, budget)
+        expect(billed, `${each.path} ${each.title} of ${budget} USD`).to.be.at.most(budget + ROUNDING)
+      }
+    }
+    const replaced = dear.upstream.requests.filter(({ path }) => path.startsWith('/again/')).length
+    // Most calls have a fallback all the same.
+    expect(replaced).to.be.above(REPLACED.length / 2)
+    expect(dear.upstream.requests.length - replaced).to.be.above(replaced)
+  }).timeout(120_000)
+
+  const ends = ENDS.filter((end) => end !== 'whole' && end !== 'replaced')
   it(`is never exceeded however streams end: ${STREAMED.length} bodies × ${ends.length} ends × ${STREAM_BUDGETS.length} budgets, and each is charged what it costs`, async () => {
     await start({ honoursCaps: true })
     let served = 0
@@ -163,6 +192,8 @@ describe('a budget under attack', () => {
       ['/v1/images/generations', { service_tier: 'priority' }, 403, 'service_tier: '],
       ['/v1/responses', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, 400, '`web_search_preview`'],
       ['/v1/responses', { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] }, 400, '`mcp`'],
+      ['/v1/responses', { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }, 400, '`shell`'],
+      ['/v1/responses', { tools: [{ type: 'shell' }] }, 400, '`shell`'],
       ['/v1/messages', { tools: [{ type: 'code_execution_20250825', name: 'run' }] }, 400, '`code_execution`'],
       ['/v1/chat/completions', { web_search_options: {} }, 400, '`web_search`'],
     ] as const) {
@@ -173,6 +204,7 @@ describe('a budget under attack', () => {
     for (const [path, tool] of [
       ['/v1/chat/completions', { type: 'function', function: { name: 'f' } }],
       ['/v1/responses', { type: 'custom', name: 'c' }],
+      ['/v1/responses', { type: 'shell', environment: { type: 'local' } }],
       ['/v1/messages', { type: 'bash_20250124', name: 'bash' }],
     ] as const) {
       const [code, text] = await refused(path, { tools: [tool] })
