@@ -19,7 +19,14 @@ const CLIENT_RUN: ReadonlySet<string> = new Set([
   'text_editor',
   'memory',
   'computer',
+  'computer_use_preview',
+  'computer_toolset',
+  'browser_toolset',
 ])
+
+/** A shell runs in containers of the vendor, unless its environment is `local` (developers.openai.com/api/docs/guides/tools-shell, read 2026-11-26). */
+const isClientRun = (type: string, { environment }: Readonly<Record<string, unknown>>): boolean =>
+  CLIENT_RUN.has(type) || (type === 'shell' && isRecord(environment) && environment.type === 'local')
 
 /** Members of requests that ask for a tool that the vendor runs, by the name of that tool. */
 const ASKING: Readonly<Record<string, string>> = {
@@ -54,11 +61,7 @@ function addTypes(tools: unknown, into: Set<string>): void {
   for (const tool of tools) {
     if (!isRecord(tool)) continue
     const type = String(tool.type ?? 'function').replace(DATE, '')
-    if (!CLIENT_RUN.has(type) && !isLocalShell(tool)) into.add(type)
+    if (!isClientRun(type, tool)) into.add(type)
     addTypes(tool.tools, into)
   }
 }
-
-/** OpenAI runs the commands of a `shell` in a container of its own, unless its environment is `local` ("Shell", developers.openai.com, 2026-11). */
-const isLocalShell = ({ type, environment }: Readonly<Record<string, unknown>>): boolean =>
-  type === 'shell' && isRecord(environment) && environment.type === 'local'
