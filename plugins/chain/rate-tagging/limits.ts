@@ -149,7 +149,7 @@ const mayCountAdmit = ({ refusedBy, tokens }: Reservation, call: Call, answer: n
 function charged({ usage, usageEstimated, attempts }: Outcome, call: Call, host: Host): number | Promise<number> {
   if (usage === undefined) return 0
   // Several attempts have read the prompt several times.
-  return usageEstimated && attempts.length === 1
+  return usageEstimated && attempts.length <= 1
     ? countPrompt(call, host).then((prompt) => prompt + usage.completion_tokens)
     : usage.total_tokens
 }
