@@ -101,7 +101,7 @@ export class AttemptPlanner {
   #readyAt = Number.POSITIVE_INFINITY
   #retryAfter = Number.POSITIVE_INFINITY
 
-  /** `standIn`: serves the calls of an endpoint that a provider lacks. */
+  /** `standIn`: serves the calls of an endpoint that a provider lacks, or that its upstream has not answered. */
   constructor(route: Route, call: Call, selection: SelectionContext, standIn?: Operation) {
     this.#route = route
     this.#call = call
@@ -201,7 +201,7 @@ export class AttemptPlanner {
     else if (isRepeated) this.#repeat = { ...last, isRepeat: true, fresh: false, pauseMs: 0 }
     else if (isRenewable(last, error)) this.#repeat = { ...last, credentialRefused: true, isRepeat: true, pauseMs: 0 }
     else {
-      this.#repeat = this.#inAnotherWay(last, error)
+      this.#repeat = this.#inAnotherWay(last, error) ?? this.#byStandIn(last)
       if (this.#repeat === undefined) this.#applyPolicy(policyFor(error), last)
     }
   }
@@ -251,6 +251,13 @@ export class AttemptPlanner {
     if (provider.chatBy(call, candidate.target.served.model, cause.refusal) === undefined) return undefined
     const serving = this.#fit(candidate, credential)
     return serving && { ...last, ...serving, isRepeat: true, fresh: false, pauseMs: 0 }
+  }
+
+  /** The same attempt without the upstream, which may not have the endpoint for this model, in this region or for this credential. */
+  #byStandIn(last: PlannedAttempt): PlannedAttempt | undefined {
+    const { standIn } = this.#context
+    if (standIn === undefined || last.operation === standIn) return undefined
+    return { ...last, operation: standIn, credential: undefined, isRepeat: true, fresh: false, pauseMs: 0 }
   }
 
   /** The same attempt with a credential that is ready and that the call has not tried. */

@@ -142,6 +142,8 @@ export interface EndpointOperation {
    * upstream speaks OpenAI's protocol, and its replies and streams reach the client unchanged.
    */
   reply?(body: unknown, headers: Readonly<Record<string, string>>): object
+  /** Cuts a stream into the events of the endpoint's protocol, which reach the client unchanged. Absent: they come as SSE. Not with `reply`. */
+  decoder?(): UpstreamDecoder
   /** Reads a refusal at this endpoint. Absent: the provider's `error` does. */
   readonly error?: Provider['error']
 }

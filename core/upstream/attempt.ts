@@ -11,6 +11,7 @@ import {
   type Call,
   type CallStates,
   type ChatCompletion,
+  type EndpointOperation,
   type LocalReply,
   openaiTranslator,
   type Provider,
@@ -39,7 +40,7 @@ export interface AttemptOptions {
   readonly call: Call
   readonly served: Served
   /** The provider's functions for the call's endpoint, and for reading a refusal. */
-  readonly operation: Pick<Provider, 'request' | 'translator' | 'error' | 'stateOwner'>
+  readonly operation: Pick<Provider, 'request' | 'translator' | 'error' | 'stateOwner'> & Pick<EndpointOperation, 'decoder'>
   /** Keeps what the upstream wants back with the results of tool calls. Absent: the client keeps it, or there is nothing. */
   readonly states?: AttemptStates | undefined
   readonly number: number
@@ -274,14 +275,18 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
       return new ByteReader(stream, format.generates)
     }
     // A provider with its own decoder reads a stream of any content type.
-    const isNone = translator?.decoder === undefined && (isBytes || /^(?:application\/json|text\/html)\b/.test(type))
+    const hasDecoder = (translator ?? operation).decoder !== undefined
+    const isNone = !hasDecoder && (isBytes || /^(?:application\/json|text\/html)\b/.test(type))
     if (stream === undefined || isNone) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
       const encode = replies && ((completion: ChatCompletion) => replies.reply(completion, owner))
       return new WholeReader({ format, call, headers, translator, transforms, closeDelimited, threads, encode, states })
     }
     stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
-    if (translator === undefined) return new VerbatimReader({ format, call, stream, transforms, hold })
+    if (translator === undefined) {
+      const decoder = operation.decoder && callProvider(served.provider, () => operation.decoder!())
+      return new VerbatimReader({ format, call, stream, transforms, hold, decoder })
+    }
     const { includeUsage, choices, size } = call
     const chunkOptions = { model: call.model.id, includeUsage, choices, size }
     const writer = replies?.writer(owner) ?? new ChunkWriter()

@@ -3,7 +3,7 @@ import type { EventReader, ReplyFormat, StreamedCall } from '../../protocol/form
 import { EventTooLongError, frame, SseReader } from '../../protocol/sse.ts'
 import { parseUpstreamObject } from '../../protocol/upstream-json.ts'
 import type { UsageReport } from '../../protocol/usage-report.ts'
-import { type ChatChunk, promptEstimate, UpstreamError } from '../../sdk/api.ts'
+import { type ChatChunk, promptEstimate, type UpstreamDecoder, UpstreamError, type UpstreamEvent } from '../../sdk/api.ts'
 import { type BodyReader, hasChoices, type LinkTransform, transformChunk } from './reader.ts'
 import type { EventSink } from './stream-sink.ts'
 
@@ -15,9 +15,11 @@ export interface VerbatimPlan {
   readonly transforms: readonly LinkTransform[]
   /** Whether another target remains: then the stream is held until the first meaningful event. */
   readonly hold: boolean
+  /** Absent: the events come as SSE. */
+  readonly decoder?: UpstreamDecoder | undefined
 }
 
-/** Reads an OpenAI-type stream. Passes events for the client on byte for byte. */
+/** Reads a stream in the client's protocol. Passes events for the client on byte for byte. */
 export class VerbatimReader implements BodyReader {
   readonly #plan: VerbatimPlan
   readonly #stream: EventReader
@@ -44,8 +46,10 @@ export class VerbatimReader implements BodyReader {
 
   data(bytes: Buffer): void {
     if (this.#done) return
+    const { decoder } = this.#plan
     try {
-      this.#events.push(bytes)
+      if (decoder === undefined) this.#events.push(bytes)
+      else this.#decode(() => decoder.push(bytes))
     } catch (error) {
       throw error instanceof EventTooLongError
         ? new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('EVENT_TOO_LONG') })
@@ -58,9 +62,26 @@ export class VerbatimReader implements BodyReader {
 
   end(): void {
     if (this.#done) return
+    const { decoder } = this.#plan
+    if (decoder !== undefined) this.#decode(() => decoder.end())
     // Some upstreams omit the end marker: the stream is complete if it has a finish, and cut otherwise.
     if (!this.#stream.finished) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('STREAM_CUT') })
     this.#finish()
+  }
+
+  /** An exception of a decoder means a bad reply. A line break would end an event: inside JSON it is white space. */
+  #decode(read: () => Iterable<UpstreamEvent>): void {
+    const { typed } = this.#plan.format
+    const line = (text: string): string => latin1(text.replaceAll(/[\r\n]+/g, ' '))
+    try {
+      for (const event of read()) {
+        const [type, data] = [line(event.type), line(event.data)]
+        this.#event(data, typed && type !== '' ? `event: ${type}\n${frame(data)}` : frame(data), type)
+      }
+    } catch (cause) {
+      const known = cause instanceof GatewayError || cause instanceof UpstreamError
+      throw known ? cause : new GatewayError('upstream_invalid_response', { cause })
+    }
   }
 
   /** A client that asked for the usage gets the estimate by which the call is charged, if the upstream has sent none. */

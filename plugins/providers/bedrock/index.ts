@@ -4,6 +4,7 @@ import {
   asksForJsonObject,
   type Call,
   defineProvider,
+  type EndpointOperation,
   factsOption,
   type Host,
   type Provider,
@@ -12,10 +13,12 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
+import { betasOption } from '../anthropic/betas.ts'
 import { onlyJsonObject } from '../anthropic/json-object.ts'
 import { rerankParameters } from '../cohere/rerank.ts'
 import { createAuthenticator } from './credentials.ts'
 import { embeddingParameters, invokeBody, toInvokeReply } from './embeddings.ts'
+import { countedModel, countRequest, InvokedEvents, messagesRequest, toCount } from './invoke.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
 import { converseBody, parameters } from './request.ts'
@@ -37,7 +40,7 @@ const schema = Type.Object(
     secretAccessKey: Type.Optional(secret({ description: 'The secret of the access key.' })),
     sessionToken: Type.Optional(secret({ description: 'The session token of a temporary access key.' })),
     baseUrl: baseUrlOption(
-      'The base URL of Converse: the address before /model. Default: https://bedrock-runtime.<region>.amazonaws.com.',
+      'The base URL of the runtime: the address before /model. Default: https://bedrock-runtime.<region>.amazonaws.com.',
     ),
     discoveryUrl: baseUrlOption(
       'The base URL of the list of models: the address before /foundation-models. Default: baseUrl, or https://bedrock.<region>.amazonaws.com.',
@@ -51,16 +54,17 @@ const schema = Type.Object(
         { additionalProperties: false, description: 'The guardrail of every call.' },
       ),
     ),
+    betas: betasOption('those that Bedrock is known to take'),
     facts: factsOption(factsRow),
   },
   { additionalProperties: false },
 )
 
-/** Amazon Bedrock's Converse API. The support of each parameter: docs/providers/bedrock.md. */
+/** Amazon Bedrock: its Converse API, and InvokeModel for Claude's own clients. The support of each parameter: docs/providers/bedrock.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'bedrock', schema, create })
 
 function create(
-  { region, baseUrl, discoveryUrl, guardrail, facts, ...credentials }: Static<typeof schema>,
+  { region, baseUrl, discoveryUrl, guardrail, betas, facts, ...credentials }: Static<typeof schema>,
   host: Host,
 ): Provider {
   const authenticator = createAuthenticator(credentials, region)
@@ -72,14 +76,26 @@ function create(
     endpoint: '/foundation-models',
     example: controlUrl,
   })
-  async function toRequest(call: Call, { model, credentialRefused }: Attempt, operation: string, body: Uint8Array) {
+  async function toRequest(
+    { headers }: Pick<Call, 'headers'>,
+    { model, credentialRefused }: Attempt,
+    operation: string,
+    body: Uint8Array,
+  ) {
     const path = `${prefix}/model/${encode(model)}/${operation}`
-    const authentication = await authenticator.headersFor(
-      { method: 'POST', origin, path, headers: call.headers, body },
-      credentialRefused,
-    )
-    return { origin, path, headers: { ...call.headers, ...authentication }, body }
+    const authentication = await authenticator.headersFor({ method: 'POST', origin, path, headers, body }, credentialRefused)
+    return { origin, path, headers: { ...headers, ...authentication }, body }
   }
+
+  /** The client's own bytes, to a Claude. */
+  const claudeOperation = (toInvoke: typeof messagesRequest, addressed = (attempt: Attempt) => attempt): EndpointOperation => ({
+    parameters: 'verbatim',
+    serves: (model) => factsOf(model, facts).messages !== 'none',
+    async request(call, attempt) {
+      const { operation, body, dropped, headers } = toInvoke(call, factsOf(attempt.model, facts), { betas, guardrail })
+      return { ...(await toRequest({ headers }, addressed(attempt), operation, body)), dropped }
+    },
+  })
 
   return {
     parameters,
@@ -103,6 +119,8 @@ function create(
           toRequest(call, attempt, 'invoke', await host.compute(call, invokeRerankBody, attempt.model)),
         reply: toInvokedRanking,
       },
+      messages: { ...claudeOperation(messagesRequest), decoder: () => new InvokedEvents() },
+      'messages.count_tokens': { ...claudeOperation(countRequest, countedModel), reply: toCount },
     },
     translator: (call, { model }) =>
       asksForJsonObject(call) ? onlyJsonObject(createTranslator(model)) : createTranslator(model),

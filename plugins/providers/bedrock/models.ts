@@ -13,7 +13,7 @@ import {
 import shipped from './models.json' with { type: 'json' }
 
 /**
- * Facts about models: what Converse takes depends on the model. The facts are in models.json, and a namespace's `facts` come before them:
+ * Facts about models: what Bedrock takes depends on the model. The facts are in models.json, and a namespace's `facts` come before them:
  * the first row that matches a model and has a fact decides it.
  *
  * Sources: "Supported models and features", "Get validated JSON results from models", "Prompt caching" (Amazon Bedrock user guide),
@@ -34,6 +34,9 @@ export const Facts = Type.Object(
     strictTools: Type.Boolean({ description: 'Takes tools whose arguments must follow their schema.' }),
     schemas: Type.Boolean({ description: 'Writes JSON by a schema (`outputConfig.textFormat`).' }),
     caching: Type.Boolean({ description: 'Takes cache points.' }),
+    messages: Type.Union([Type.Literal('none'), Type.Literal('first'), Type.Literal('versions')], {
+      description: "Takes Anthropic's Messages API: not, by its first version only, or by the one that the client names.",
+    }),
     shortToolIds: Type.Boolean({ description: 'Takes ids of tool calls of nine letters and digits only.' }),
     reasoning: Type.Union(
       [Type.Literal('none'), Type.Literal('budget'), Type.Literal('adaptive'), Type.Literal('effort'), Type.Literal('nova')],
@@ -71,6 +74,7 @@ const UNKNOWN: ModelFacts = {
   strictTools: false,
   schemas: false,
   caching: false,
+  messages: 'none',
   shortToolIds: false,
   reasoning: 'none',
   alwaysReasons: false,

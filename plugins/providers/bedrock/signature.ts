@@ -31,7 +31,7 @@ export function createSigner(
   return async function sign({ method, origin, path, query = {}, headers, body }) {
     const { protocol, hostname, host } = new URL(origin)
     // AWS requires a signature over its own headers; a proxy may change the others.
-    const covered = Object.entries(headers).filter(([name]) => name === 'content-type' || name.startsWith('x-amz-'))
+    const covered = Object.entries(headers).filter(([name]) => name === 'content-type' || /^x-amzn?-/.test(name))
     const request = { method, protocol, hostname, path, query, headers: { ...Object.fromEntries(covered), host }, body }
     const { host: _, ...signed } = (await signer.sign(request)).headers
     return Object.fromEntries(

@@ -17,6 +17,7 @@ import {
 import { betasOption, fitBetas } from '../anthropic/betas.ts'
 import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
 import { parameters as claudeParameters } from '../anthropic/request.ts'
+import { withoutVersion } from '../anthropic/versions.ts'
 import { addressesOption, OWN_HOSTS } from '../gemini/addresses.ts'
 import { toImages } from '../gemini/image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from '../gemini/images.ts'
@@ -26,7 +27,7 @@ import { addressesOf, isClaude, readModel } from './address.ts'
 import { chatRequest, createTranslator } from './chat.ts'
 import { GoogleCredentials } from './credentials.ts'
 import { embeddingParameters, embeddingRequest, toEmbeddingReply } from './embeddings.ts'
-import { BETAS, countRequest, messagesHeaders, messagesRequest, RENAMED_BETAS } from './messages.ts'
+import { BETAS, countRequest, messagesRequest, RENAMED_BETAS } from './messages.ts'
 import { factsSchema, listModels } from './models.ts'
 
 const schema = Type.Object(
@@ -83,7 +84,7 @@ function create(
     serves: isClaude,
     async request(call, attempt) {
       const { name, method, body } = toRequest(call, readModel(attempt.model)!)
-      const { headers: own, dropped } = fitBetas(messagesHeaders(call), betas ?? BETAS, RENAMED_BETAS)
+      const { headers: own, dropped } = fitBetas(withoutVersion(call), betas ?? BETAS, RENAMED_BETAS)
       const headers = { ...own, ...(await google.forCall(call, attempt)) }
       return { origin: addresses.origin, path: addresses.path({ publisher: 'anthropic', name }, method), headers, body, dropped }
     },

@@ -77,7 +77,7 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
   upstream.on((request) => {
     // Lists of models.
     if (request.method === 'GET') return json({}, { status: 404 })
-    if (COUNT_PATHS.test(request.path)) return json({ input_tokens: COUNTED })
+    if (COUNT_PATHS.test(request.path)) return json({ input_tokens: COUNTED, inputTokens: COUNTED })
     const streamed = isStreamed(request)
     const body = request.body.toString()
     asked.push({ body, streamed })
@@ -122,11 +122,18 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
 
 /** The events up to the one with these words, and the end of the connection. */
 function brokenAfter(words: string, stream: readonly Bytes[]): readonly Step[] {
-  const last = stream.findIndex((event) => Buffer.from(event).includes(words))
+  const last = stream.findIndex((event) => textIn(event).includes(words))
   return [...stream.slice(0, last + 1), FIN]
 }
 
-/** Of Anthropic, and of Vertex AI. */
+/** The text of an event, which Bedrock's chunks have as base64. */
+function textIn(event: Bytes): string {
+  const text = Buffer.from(event).toString()
+  const [, bytes = ''] = /"bytes":"([^"]*)"/.exec(text) ?? []
+  return text + Buffer.from(bytes, 'base64').toString()
+}
+
+/** Of Anthropic and Vertex AI, and of Bedrock. */
 const COUNT_PATHS = /count_tokens|count-tokens/
 
 /** Some upstreams read it from the body, some from the path. */

@@ -5,6 +5,7 @@ import { ENCRYPTED, responsesReply } from '../../../core/testing/upstream/respon
 import * as anthropic from '../../plugins/providers/anthropic/messages-api.ts'
 import { azureReply } from '../../plugins/providers/azure-openai/azure-reply.ts'
 import * as bedrock from '../../plugins/providers/bedrock/converse-reply.ts'
+import { chunkOf } from '../../plugins/providers/bedrock/invoke-model.ts'
 import * as cohere from '../../plugins/providers/cohere/chat-reply.ts'
 import * as gemini from '../../plugins/providers/gemini/generate-content.ts'
 import * as ollama from '../../plugins/providers/ollama/chat-api.ts'
@@ -66,6 +67,14 @@ const google = ({ reasoning = '', text = '', tools = [] }: Said, _path: string, 
       gemini.call(name, values, index === 0 ? { thoughtSignature: SIGNATURE } : {}),
     ),
   ])
+
+/** Converse, or InvokeModel where the client's request is passed through. */
+function amazon(said: Said, path: string, count = 2) {
+  if (!path.includes('/invoke')) return converse(said, path, count)
+  const { whole, stream } = claude(said, path, count)
+  const events = stream.map((text) => /^data: (.*)$/m.exec(text)![1]!)
+  return { whole, stream: events.map((event) => chunkOf(event)) }
+}
 
 function converse({ reasoning, text, tools = [] }: Said, _path: string, count = 2) {
   const blocks = [
@@ -169,8 +178,9 @@ export const VENDORS: readonly Vendor[] = [
     model: 'us.anthropic.claude-sonnet-4-6',
     config: (origin) => ({ region: 'us-east-1', baseUrl: origin, apiKey: KEY }),
     streamType: 'application/vnd.amazon.eventstream',
-    reply: converse,
+    reply: amazon,
     returns: () => [bedrock.SIGNATURE],
+    counts: true,
   },
   {
     name: 'cohere',

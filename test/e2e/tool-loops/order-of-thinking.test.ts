@@ -93,7 +93,11 @@ describe('Claude gets its thinking back between the texts where it stood', () =>
         chain: [{ plugin: 'auth' }],
         namespaces: {
           anthropic: { provider: 'anthropic', breaker: false, config },
-          bedrock: { provider: 'bedrock', breaker: false, config: { ...config, region: 'us-east-1' } },
+          bedrock: {
+            provider: 'bedrock',
+            breaker: false,
+            config: { ...config, region: 'us-east-1', facts: { '*': { messages: 'none' } } },
+          },
         },
       },
     })

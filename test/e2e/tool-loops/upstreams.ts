@@ -92,7 +92,11 @@ const anthropic: LoopUpstream = {
 const bedrock: LoopUpstream = {
   name: 'bedrock',
   model: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
-  namespace: (origin) => ({ provider: 'bedrock', config: { region: 'us-east-1', baseUrl: origin, apiKey: '${env:KEY}' } }),
+  namespace: (origin) => ({
+    provider: 'bedrock',
+    // Clients of the Messages API would reach Claude itself.
+    config: { region: 'us-east-1', baseUrl: origin, apiKey: '${env:KEY}', facts: { '*': { messages: 'none' } } },
+  }),
   reply(turn) {
     const { number, isLast } = turn
     const stopReason = isLast ? 'end_turn' : 'tool_use'

@@ -136,10 +136,13 @@ const vertex: Vendor = {
   refuse: refuseIds,
 }
 
+/** Clients of the Messages API would reach Claude itself. */
+const BY_CONVERSE = { '*': { messages: 'none' } }
+
 const bedrock: Vendor = {
   name: 'bedrock',
   model: 'us.anthropic.claude-opus-4-8',
-  namespace: (origin) => ({ provider: 'bedrock', config: { ...key(origin), region: 'us-east-1' } }),
+  namespace: (origin) => ({ provider: 'bedrock', config: { ...key(origin), region: 'us-east-1', facts: BY_CONVERSE } }),
   reply(saying) {
     const stopReason = saying.isLast ? 'end_turn' : 'tool_use'
     const usage = { inputTokens: 12, outputTokens: 7, totalTokens: 19 }

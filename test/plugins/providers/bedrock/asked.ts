@@ -227,6 +227,28 @@ export const CONFIGURED: RequestsFixture['configured'] = {
     config: { region, apiKey, guardrail: { id: 'rail-1', version: 'DRAFT' } },
     asked: { 'a streamed text': { stream: true } },
   },
+  'for clients of the Messages API': {
+    config: { region, ...keys },
+    endpoints: {
+      messages: {
+        'of a Claude': {},
+        'of a Claude, streamed': { stream: true },
+        'of a Claude by its ARN': { model: 'arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-5' },
+        'of Nova': { model: 'amazon.nova-pro-v1:0' },
+      },
+      'messages.count_tokens': {
+        'of a Claude': {},
+        'of a Claude by its ARN, that thinks': {
+          model: 'arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-5',
+          thinking: { type: 'enabled', budget_tokens: 2000 },
+        },
+      },
+    },
+  },
+  'for clients of the Messages API, with a guardrail': {
+    config: { region, ...keys, guardrail: { id: 'rail-1', version: '3' } },
+    endpoints: { messages: { 'of a Claude': {} } },
+  },
   'with facts of a model': {
     config: {
       region,

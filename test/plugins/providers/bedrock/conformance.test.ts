@@ -39,6 +39,8 @@ describeProvider({
     accessKeyId: new Secret('ASIACANARY31C9'),
     secretAccessKey: new Secret('secret-canary-31c9'),
     sessionToken: new Secret('session-canary-31c9'),
+    // All that is tested here speaks by Converse, also to clients of the Messages API.
+    facts: { '*': { messages: 'none' } },
   }),
   model: MODEL,
   streamType: 'application/vnd.amazon.eventstream',
