@@ -1,5 +1,16 @@
-import type { ChatMessage, ChatRequest, ChatTool, ContentPart, Hints, Provider, ToolCall } from '../sdk/api.ts'
+import type {
+  BudgetHint,
+  BudgetMember,
+  ChatMessage,
+  ChatRequest,
+  ChatTool,
+  ContentPart,
+  Hints,
+  Provider,
+  ToolCall,
+} from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
+import { readThinking } from '../sdk/request-options.ts'
 import type { ChatTranslation, Profile } from './client-protocol.ts'
 
 /** Translated members that OpenAI does not know: upstreams that get the body as it is would refuse them. */
@@ -15,7 +26,12 @@ export function profileOf(provider: Pick<Provider, 'parameters' | 'hints'>, mode
   const { parameters } = provider
   const table = typeof parameters === 'function' ? parameters(model) : parameters
   if (table === 'verbatim') return { kind: isOpenai ? 'openai' : table, ...(provider.hints?.(model) ?? NO_HINTS) }
-  return { kind: 'translated', efforts: ANY, cacheControl: table.cache_control?.support === 'mapped' }
+  return {
+    kind: 'translated',
+    efforts: ANY,
+    cacheControl: table.cache_control?.support === 'mapped',
+    ...(table.thinking?.support === 'mapped' && { budget: { by: 'thinking' } }),
+  }
 }
 
 const NO_HINTS: Hints = { efforts: [], cacheControl: false }
@@ -26,7 +42,8 @@ const ORDER = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 const ANY: readonly string[] = ORDER
 
 /** A name of a profile, which all profiles like it have. */
-export const profileKey = ({ kind, efforts, cacheControl }: Profile): string => [kind, cacheControl, ...efforts].join(' ')
+export const profileKey = ({ kind, efforts, cacheControl, budget }: Profile): string =>
+  [kind, cacheControl, budget?.by, budget?.least, budget?.most, ...efforts].join(' ')
 
 /**
  * A translated request as an upstream takes it, and the parameters left out, by their names in chat completions or the client's. Throws
@@ -37,24 +54,23 @@ export function fitChat(
   profile: Profile,
 ): { readonly body: ChatRequest; readonly dropped: readonly string[] } {
   if (foreign !== undefined) throw unsupportedParameter(foreign.param, foreign.hint)
-  const asked = body.reasoning_effort
-  const effort = effortIsHint || asked === 'none' ? fittedEffort(asked, profile) : asked
-  const left = [...leftOut(body, profile), ...(effort === asked || effort !== undefined ? [] : ['reasoning_effort'])]
+  const thinking = toThinking(body, profile, effortIsHint)
+  const left = leftOut(body, profile)
   const isUnmarked = hasCacheMarks && !profile.cacheControl
   const isVerbatim = profile.kind !== 'translated'
   const isForeign = isVerbatim && body.messages.some(hasExtra)
   const hasPictures = isVerbatim && body.messages.some(isDrawn)
-  if (left.length === 0 && effort === asked && !isUnmarked && !isForeign && !hasPictures) return { body, dropped }
+  if (left.length === 0 && thinking === SAME && !isUnmarked && !isForeign && !hasPictures) return { body, dropped }
   const fitted: ChatRequest = {
     ...body,
-    ...(effort !== asked && { reasoning_effort: effort }),
+    ...thinking.members,
     ...(isUnmarked && withoutMarks(body)),
   }
   if (isForeign) fitted.messages = fitted.messages.map(withoutExtra)
   if (hasPictures) fitted.messages = fitted.messages.flatMap(withoutPictures)
-  for (const name of left) delete fitted[name]
+  for (const name of [...left, ...thinking.removed]) delete fitted[name]
   const more = [...(isUnmarked ? ['cache_control'] : []), ...(hasPictures ? [PICTURES] : [])]
-  return { body: fitted, dropped: [...dropped, ...left, ...more] }
+  return { body: fitted, dropped: [...dropped, ...left, ...thinking.dropped, ...more] }
 }
 
 /** Only Responses clients send back a picture that a model has made. */
@@ -87,6 +103,47 @@ function leftOut(body: ChatRequest, { kind, cacheControl }: Profile): string[] {
   if (kind === 'translated') return []
   const unknown = kind === 'openai' ? NOT_OPENAI : [...NOT_OPENAI, ...HINTS]
   return unknown.filter((name) => body[name] !== undefined && !(name === 'cache_control' && cacheControl))
+}
+
+/** What to change in how a request asks the model to think. */
+interface FittedThinking {
+  readonly members: Readonly<Record<string, unknown>>
+  readonly removed: readonly string[]
+  readonly dropped: readonly string[]
+}
+
+const SAME: FittedThinking = { members: {}, removed: [], dropped: [] }
+
+/** A number of tokens as each member has it. Sources: as the facts of `openai-compatible`. */
+const BUDGETS: Readonly<Record<BudgetMember, (tokens: number) => Readonly<Record<string, unknown>>>> = {
+  thinking: (tokens) => ({ thinking: { type: 'enabled', budget_tokens: tokens } }),
+  reasoning: (tokens) => ({ reasoning: { max_tokens: tokens } }),
+  thinking_budget: (tokens) => ({ enable_thinking: true, thinking_budget: tokens }),
+  'extra_body.google': (tokens) => ({
+    extra_body: { google: { thinking_config: { thinking_budget: tokens, include_thoughts: true } } },
+  }),
+}
+
+/** Models that take a number of tokens get it; for the others the nearest effort stands for it, by which they may think for longer. */
+function toThinking(body: ChatRequest, profile: Profile, effortIsHint = false): FittedThinking {
+  const { budget: tokens, effort } = readThinking(body) ?? {}
+  if (tokens !== undefined && profile.budget !== undefined) return toBudget(tokens, profile.budget)
+  const isHint = effortIsHint || tokens !== undefined || effort === 'none'
+  const fitted = isHint ? fittedEffort(effort, profile) : effort
+  if (fitted === (body.reasoning_effort ?? undefined) && tokens === undefined) return SAME
+  return {
+    members: fitted === undefined ? {} : { reasoning_effort: fitted },
+    removed: fitted === undefined ? ['thinking', 'reasoning_effort'] : ['thinking'],
+    dropped: tokens !== undefined ? ['thinking'] : fitted === undefined ? ['reasoning_effort'] : [],
+  }
+}
+
+function toBudget(tokens: number, { by, least = tokens, most = tokens }: BudgetHint): FittedThinking {
+  const nearest = Math.min(Math.max(tokens, least), most)
+  if (by === 'thinking' && nearest === tokens) return SAME
+  const members = BUDGETS[by](nearest)
+  const removed = by === 'thinking' ? ['reasoning_effort'] : ['thinking', 'reasoning_effort']
+  return { members, removed, dropped: nearest === tokens ? [] : ['thinking'] }
 }
 
 /** The nearest effort that the model takes and that is not more than asked; undefined if there is none. */

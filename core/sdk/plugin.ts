@@ -151,12 +151,25 @@ export interface EndpointOperation {
 /** A parameter of chat completions that caps the tokens of an answer. */
 export type CapName = 'max_completion_tokens' | 'max_tokens'
 
+/** The members of chat completions by which upstreams take the most tokens to think with. */
+export type BudgetMember = 'thinking' | 'reasoning' | 'thinking_budget' | 'extra_body.google'
+
+/** How a model takes the most tokens to think with. */
+export interface BudgetHint {
+  readonly by: BudgetMember
+  /** The bounds of the number. Absent: none are known. */
+  readonly least?: number
+  readonly most?: number
+}
+
 /** What a model takes of hints: parts of a call that are harmless to leave out. */
 export interface Hints {
   /** The values of `reasoning_effort`. */
   readonly efforts: readonly string[]
   /** Whether it takes `cache_control`, the marks for the cache of prompts. */
   readonly cacheControl: boolean
+  /** Absent: it takes efforts only. */
+  readonly budget?: BudgetHint
 }
 
 /** A configured provider. Core does the I/O: the provider translates a call to a request and, if needed, the reply back. */

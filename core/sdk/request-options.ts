@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Call } from './call.ts'
-import type { ResponseFormat, ToolChoice } from './chat.ts'
-import { isRecord } from './json.ts'
+import type { ChatRequest, ResponseFormat, ToolChoice } from './chat.ts'
+import { isCount, isRecord } from './json.ts'
 import { invalidValue, unsupportedParameter } from './parameters.ts'
 
 /** The tools that a client allows the model, in whichever form `tool_choice` has. */
@@ -48,6 +48,42 @@ export function readResponseFormat(format: ResponseFormat | null | undefined): J
   if (!isRecord(schema)) throw new GatewayError('missing_required_parameter', { param: 'response_format.json_schema.schema' })
   return { type: 'json_schema', name, ...(description && { description }), schema }
 }
+
+/** How much a client asks the model to think. */
+export interface AskedThinking {
+  /** The client's effort, or the nearest one to its budget. */
+  readonly effort: string
+  /** The most tokens to think with, if the client gives a number. */
+  readonly budget?: number
+  /** The parameter that asks: of what is not sent as it was asked for, the client is told this name. */
+  readonly param: 'reasoning_effort' | 'thinking' | 'reasoning'
+}
+
+/** From this many tokens of thinking on, an effort is of this level: Gemini's table of budgets ("OpenAI compatibility", ai.google.dev). */
+const LEVELS = [
+  [16_384, 'high'],
+  [4096, 'medium'],
+  [0, 'low'],
+] as const
+
+/**
+ * Reads `reasoning_effort`, or a number of tokens: as `thinking` (Anthropic's member, which clients of many gateways send) or as `reasoning`
+ * (openrouter.ai/docs/use-cases/reasoning-tokens). Undefined if a request asks for neither.
+ */
+export function readThinking({ reasoning_effort, thinking, reasoning }: Readonly<ChatRequest>): AskedThinking | undefined {
+  const asked = isRecord(thinking) ? thinking : {}
+  const routed = isRecord(reasoning) ? reasoning : {}
+  const budget = asked.type === 'enabled' && isPositive(asked.budget_tokens) ? asked.budget_tokens : routed.max_tokens
+  const effort = reasoning_effort ?? (typeof routed.effort === 'string' ? routed.effort : undefined)
+  if (isPositive(budget)) {
+    const nearest = effort ?? LEVELS.find(([least]) => budget >= least)![1]
+    return { effort: nearest, budget, param: budget === asked.budget_tokens ? 'thinking' : 'reasoning' }
+  }
+  if (effort != null) return { effort, param: reasoning_effort == null ? 'reasoning' : 'reasoning_effort' }
+  return asked.type === 'disabled' ? { effort: 'none', param: 'thinking' } : undefined
+}
+
+const isPositive = (value: unknown): value is number => isCount(value) && value > 0
 
 /** Whether a call asks for a JSON object without a schema. */
 export const asksForJsonObject = (call: Pick<Call, 'member'>): boolean => {

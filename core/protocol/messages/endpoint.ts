@@ -25,6 +25,7 @@ const NAMES: Readonly<Record<string, string>> = {
   max_completion_tokens: 'max_tokens',
   stop: 'stop_sequences',
   reasoning_effort: 'thinking',
+  thinking: 'thinking.budget_tokens',
   response_format: 'output_config.format',
   parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
   user: 'metadata.user_id',

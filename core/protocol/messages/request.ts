@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ChatRequest, dropped, mapped, type ParameterSupport, refused } from '../../sdk/api.ts'
 import { defineCallFunction } from '../../sdk/call-function.ts'
-import { isRecord } from '../../sdk/json.ts'
+import { isCount, isRecord } from '../../sdk/json.ts'
 import type { ChatBytes, ChatTranslation, ClientHeaders, ToChatInput } from '../client-protocol.ts'
 import { fitChat } from '../fit-chat.ts'
 import { Notes } from '../notes.ts'
@@ -23,7 +23,7 @@ export const MEMBERS: Readonly<Record<string, ParameterSupport>> = {
   stop_sequences: mapped('stop'),
   tools: mapped('tools'),
   tool_choice: mapped('tool_choice, parallel_tool_calls'),
-  thinking: mapped('reasoning_effort'),
+  thinking: mapped('thinking of upstreams that take a number of tokens, reasoning_effort'),
   output_config: mapped('reasoning_effort, response_format'),
   metadata: mapped('user'),
   service_tier: mapped('service_tier'),
@@ -77,21 +77,17 @@ export const toChatBytes = defineCallFunction(
   },
 )
 
-/** From so many tokens of thinking on, an effort is of this level: Gemini's table of budgets ("OpenAI compatibility", ai.google.dev). */
-const BUDGETS = [
-  [16_384, 'high'],
-  [4096, 'medium'],
-  [0, 'low'],
-] as const
-
 function toOutput({ thinking, output_config: config }: Readonly<Record<string, unknown>>, notes: Notes): Partial<ChatRequest> {
   const { effort, format, ...others } = isRecord(config) ? config : {}
   for (const name of Object.keys(others)) notes.drop(`output_config.${name}`)
   const level = toEffort(isRecord(thinking) ? thinking : {}, typeof effort === 'string' ? effort : undefined)
   if (isRecord(thinking) && thinking.display != null) notes.drop('thinking.display')
-  // An effort stands for it, by which another vendor may think for longer.
-  if (isRecord(thinking) && thinking.type === 'enabled' && thinking.budget_tokens != null) notes.drop('thinking.budget_tokens')
-  return { ...(level !== undefined && { reasoning_effort: level }), ...toFormat(format, notes) }
+  const budget = isRecord(thinking) && thinking.type === 'enabled' && isCount(thinking.budget_tokens) ? thinking.budget_tokens : 0
+  return {
+    ...(level !== undefined && { reasoning_effort: level }),
+    ...(budget > 0 && { thinking: { type: 'enabled', budget_tokens: budget } }),
+    ...toFormat(format, notes),
+  }
 }
 
 function toEffort({ type, budget_tokens: budget }: Readonly<Record<string, unknown>>, effort?: string): string | undefined {
@@ -100,7 +96,7 @@ function toEffort({ type, budget_tokens: budget }: Readonly<Record<string, unkno
     case 'between_tools':
       return 'none'
     case 'enabled':
-      return effort ?? BUDGETS.find(([least]) => Number(budget) >= least)?.[1] ?? 'low'
+      return effort ?? (isCount(budget) && budget > 0 ? undefined : 'low')
     case 'adaptive':
       // Anthropic's default.
       return effort ?? 'high'

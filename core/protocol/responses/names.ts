@@ -22,6 +22,7 @@ export const NAMES: Readonly<Record<string, string>> = {
   max_completion_tokens: 'max_output_tokens',
   messages: 'input',
   reasoning_effort: 'reasoning.effort',
+  thinking: 'reasoning.max_tokens',
   response_format: 'text.format',
   verbosity: 'text.verbosity',
   logprobs: 'include',

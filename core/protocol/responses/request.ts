@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import { type ChatRequest, dropped, mapped, type ParameterSupport, refused } from '../../sdk/api.ts'
 import { defineCallFunction } from '../../sdk/call-function.ts'
-import { isRecord } from '../../sdk/json.ts'
+import { isCount, isRecord } from '../../sdk/json.ts'
 import { chatCompletions } from '../chat-completions.ts'
 import type { ChatBytes, ChatTranslation, ToChatInput } from '../client-protocol.ts'
 import { fitChat } from '../fit-chat.ts'
@@ -28,7 +28,7 @@ export const MEMBERS: Readonly<Record<string, ParameterSupport>> = {
   tools: mapped('tools'),
   tool_choice: mapped('tool_choice'),
   parallel_tool_calls: mapped('parallel_tool_calls'),
-  reasoning: mapped('reasoning_effort'),
+  reasoning: mapped("reasoning_effort; max_tokens, which OpenAI has not, as Messages' budget_tokens"),
   text: mapped('response_format, verbosity'),
   metadata: mapped('nothing: the reply repeats it'),
   user: mapped('user'),
@@ -99,10 +99,13 @@ function toLogprobs({ include, top_logprobs: top }: Members, notes: Notes): Part
 
 /** Reasoning always comes with a summary, if the upstream shows it. */
 function toReasoning(reasoning: unknown, notes: Notes): Partial<ChatRequest> {
-  const { effort, context, mode } = isRecord(reasoning) ? reasoning : {}
+  const { effort, context, mode, max_tokens: budget } = isRecord(reasoning) ? reasoning : {}
   if (context != null && context !== 'auto') notes.drop('reasoning.context')
   if (mode != null && mode !== 'standard') notes.drop('reasoning.mode')
-  return typeof effort === 'string' ? { reasoning_effort: effort } : {}
+  return {
+    ...(typeof effort === 'string' && { reasoning_effort: effort }),
+    ...(isCount(budget) && budget > 0 && { thinking: { type: 'enabled', budget_tokens: budget } }),
+  }
 }
 
 function toText(text: unknown): Partial<ChatRequest> {

@@ -16,7 +16,7 @@ import shipped from './models.json' with { type: 'json' }
  * `facts` come before them: the first row that matches a model and has a fact decides it.
  *
  * Sources: platform.claude.com, "Models overview", "Troubleshooting thinking" (the table of modes), "Effort" and the migration
- * guides of Opus 5.5, Sonnet 5.5 and Haiku 5.5; `getModelCapabilities` of vercel/ai (ed857f5).
+ * guides of Opus 5.5, Sonnet 5.5 and Haiku 5.5; "Extended thinking" for the models that take a budget (read 2026-11-26); `getModelCapabilities` of vercel/ai (ed857f5).
  */
 export const Facts = Type.Object({
   maxTokens: Type.Integer({
@@ -33,6 +33,7 @@ export const Facts = Type.Object({
   thinkingOff: Type.Union([Type.Literal('disabled'), Type.Literal('between_tools'), Type.Literal('never')], {
     description: 'The `thinking.type` that turns thinking off, or never. Of `adaptive` models only.',
   }),
+  budgets: Type.Boolean({ description: 'Whether it takes a number of tokens to think with too. Of `adaptive` models only.' }),
   xhigh: Type.Boolean({ description: 'Whether it knows the effort `xhigh`.' }),
 })
 
@@ -54,6 +55,7 @@ const UNKNOWN: ModelFacts = {
   thinking: 'none',
   alwaysThinks: false,
   thinkingOff: 'disabled',
+  budgets: false,
   xhigh: false,
 }
 

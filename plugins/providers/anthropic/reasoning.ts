@@ -1,4 +1,4 @@
-import { invalidValue, isRecord, type ToolCall, textOf } from 'unified-model-gateway/plugin'
+import { type AskedThinking, invalidValue, isRecord, type ToolCall, textOf } from 'unified-model-gateway/plugin'
 import type { ModelFacts } from './models.ts'
 import type { Effort, Message, ReplyBlock, ThinkingBlock, ThinkingConfig } from './wire.ts'
 
@@ -8,7 +8,7 @@ export interface Reasoning {
   readonly effort?: Effort
   /** Whether the model may think: then it takes no sampling parameters, and gets back its thinking of earlier steps. */
   readonly on: boolean
-  /** True if the client's effort is left out. */
+  /** True if the model does not think as the client has asked. */
   readonly dropped?: boolean
 }
 
@@ -37,19 +37,23 @@ export const EFFORTS: ReadonlyMap<string, EffortLevel> = new Map<string, EffortL
   ['max', { effort: 'max', share: 0.95 }],
 ])
 
-/** `reasoning_effort` as the model takes it. Throws `GatewayError` (400) for an unknown effort. */
-export function toReasoning(effort: string | undefined, facts: ModelFacts, context: ReasoningContext): Reasoning {
-  if (effort === undefined) return { on: facts.thinking === 'adaptive' && facts.alwaysThinks }
-  if (effort === 'none') return thinkingOff(facts)
+/** What the client asks for, as the model takes it. Throws `GatewayError` (400) for an unknown effort. */
+export function toReasoning(asked: AskedThinking | undefined, facts: ModelFacts, context: ReasoningContext): Reasoning {
+  if (asked === undefined) return { on: facts.thinking === 'adaptive' && facts.alwaysThinks }
+  const { effort, budget: tokens } = asked
+  if (effort === 'none' && tokens === undefined) return thinkingOff(facts)
   const level = EFFORTS.get(effort)
-  if (!level) throw invalidValue('reasoning_effort', `expected one of none, ${[...EFFORTS.keys()].join(', ')}`)
-  if (facts.thinking === 'adaptive') {
-    return { thinking: { type: 'adaptive', display: 'summarized' }, effort: nearestEffort(level.effort, facts.xhigh), on: true }
+  if (!level) throw invalidValue(asked.param, `expected one of none, ${[...EFFORTS.keys()].join(', ')}`)
+  const takesTokens = facts.thinking === 'budget' || (tokens !== undefined && facts.budgets)
+  if (facts.thinking === 'adaptive' && !takesTokens) {
+    const effort = nearestEffort(level.effort, facts.xhigh)
+    return { thinking: { type: 'adaptive', display: 'summarized' }, effort, on: true, dropped: tokens !== undefined }
   }
   if (facts.thinking === 'none' || context.forced || !canContinueThinking(context.messages)) return { on: false, dropped: true }
-  const budget = thinkingBudget(context.maxTokens, level.share)
+  const budget = thinkingBudget(context.maxTokens, tokens ?? level.share)
   if (budget === undefined) return { on: false, dropped: true }
-  return { thinking: { type: 'enabled', budget_tokens: budget }, on: true }
+  const dropped = tokens !== undefined && budget !== tokens
+  return { thinking: { type: 'enabled', budget_tokens: budget }, on: true, dropped }
 }
 
 /** The effort, or `high` for an `xhigh` that the model does not know: never more than requested. */
@@ -60,9 +64,13 @@ export function nearestEffort(effort: Effort, xhigh: boolean): Effort {
 /** The smallest budget that Anthropic takes. */
 const MIN_BUDGET = 1024
 
-/** Tokens to think with, less than `maxTokens`; undefined if `maxTokens` leaves no room for the smallest budget. */
-export function thinkingBudget(maxTokens: number, share: number): number | undefined {
-  return maxTokens <= MIN_BUDGET ? undefined : Math.max(MIN_BUDGET, Math.floor(maxTokens * share))
+/**
+ * Tokens to think with, less than `maxTokens`; undefined if `maxTokens` leaves no room for the smallest budget. `asked`: a number of tokens, or
+ * below 1 a share of `maxTokens`.
+ */
+export function thinkingBudget(maxTokens: number, asked: number): number | undefined {
+  const tokens = asked < 1 ? Math.floor(maxTokens * asked) : asked
+  return maxTokens <= MIN_BUDGET ? undefined : Math.min(Math.max(MIN_BUDGET, tokens), maxTokens - 1)
 }
 
 /** For a model that cannot stop thinking, the lowest effort. */

@@ -8,6 +8,7 @@ import {
   onlyOpenai,
   type ParameterSupport,
   readResponseFormat,
+  readThinking,
   refused,
   unsupportedParameter,
   withCallStates,
@@ -39,6 +40,8 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   parallel_tool_calls: mapped('tool_choice.disable_parallel_tool_use'),
   response_format: mapped('output_config.format, system for json_object'),
   reasoning_effort: mapped('thinking, output_config.effort'),
+  thinking: mapped('thinking, output_config.effort'),
+  reasoning: mapped('thinking, output_config.effort'),
   cache_control: mapped('cache_control, also of parts, tools and tool calls'),
 
   frequency_penalty: dropped,
@@ -89,7 +92,8 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
     maxMarks: MAX_MARKS - marksIn(toolset.tools) - (markOf(body) ? 1 : 0),
   })
   const forced = isForced(toolset.tool_choice)
-  const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, { maxTokens, forced, messages })
+  const asked = readThinking(body)
+  const reasoning = toReasoning(asked, facts, { maxTokens, forced, messages })
   const format = toFormat(body, facts)
   const sampling = toSampling(body, facts.sampling && !reasoning.on)
   const stop = toStop(body)
@@ -113,7 +117,7 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
     dropped: [
       ...sampling.dropped,
       ...stop.dropped,
-      ...(reasoning.dropped ? ['reasoning_effort'] : []),
+      ...(asked && reasoning.dropped ? [asked.param] : []),
       ...droppedInside(body, {
         ...parameters,
         ...((!facts.structuredOutputs || hasStrictMaps(body)) && { 'tools.strict': dropped }),

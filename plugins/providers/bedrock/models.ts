@@ -51,6 +51,7 @@ export const Facts = Type.Object(
     reasoningOff: Type.Union([Type.Literal('disabled'), Type.Literal('between_tools'), Type.Literal('never')], {
       description: 'The `thinking.type` that turns off the reasoning of a model that always reasons, or never.',
     }),
+    budgets: Type.Boolean({ description: 'Takes a number of tokens to reason with too. Of the kind `adaptive` only.' }),
     xhigh: Type.Boolean({ description: 'Knows the effort `xhigh`.' }),
     maxTokens: Type.Integer({ minimum: 1, description: 'The most tokens of one reply, of which a budget is a share.' }),
   },
@@ -79,6 +80,7 @@ const UNKNOWN: ModelFacts = {
   reasoning: 'none',
   alwaysReasons: false,
   reasoningOff: 'never',
+  budgets: false,
   xhigh: false,
   maxTokens: 4096,
 }

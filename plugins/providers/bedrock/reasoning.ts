@@ -1,4 +1,4 @@
-import { invalidValue, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
+import { type AskedThinking, invalidValue, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
 import {
   EFFORTS,
   type EffortLevel,
@@ -21,7 +21,7 @@ export interface Reasoning {
   readonly fixesSampling?: true
   /** The most tokens of the reply, if the budget is a share of them. */
   readonly maxTokens?: number
-  /** True if the client's effort is left out. */
+  /** True if the model does not reason as the client has asked. */
   readonly dropped?: true
 }
 
@@ -34,7 +34,12 @@ export interface ReasoningContext {
   readonly messages: readonly Message[]
 }
 
-type ToReasoning = (level: EffortLevel, facts: ModelFacts, context: ReasoningContext) => Reasoning
+/** A level, and the number of tokens that the client gives in place of an effort. */
+interface Asked extends EffortLevel {
+  readonly tokens?: number | undefined
+}
+
+type ToReasoning = (asked: Asked, facts: ModelFacts, context: ReasoningContext) => Reasoning
 
 const DROPPED: Reasoning = { dropped: true }
 const CLAUDE_REASONS = { on: true, fixesSampling: true } as const
@@ -48,13 +53,17 @@ const BY_KIND: Readonly<Record<ModelFacts['reasoning'], ToReasoning>> = {
   nova: forNova,
 }
 
-/** `reasoning_effort` as the model takes it. Throws `GatewayError` (400) for an unknown effort. */
-export function toReasoning(effort: string | undefined, facts: ModelFacts, context: ReasoningContext): Reasoning {
-  if (effort === undefined) return facts.reasoning === 'adaptive' && facts.alwaysReasons ? CLAUDE_REASONS : {}
-  if (effort === 'none') return reasoningOff(facts)
+/** What the client asks for, as the model takes it. Throws `GatewayError` (400) for an unknown effort. */
+export function toReasoning(asked: AskedThinking | undefined, facts: ModelFacts, context: ReasoningContext): Reasoning {
+  if (asked === undefined) return facts.reasoning === 'adaptive' && facts.alwaysReasons ? CLAUDE_REASONS : {}
+  const { effort, budget: tokens } = asked
+  if (effort === 'none' && tokens === undefined) return reasoningOff(facts)
   const level = EFFORTS.get(effort)
-  if (!level) throw invalidValue('reasoning_effort', `expected one of none, ${[...EFFORTS.keys()].join(', ')}`)
-  return BY_KIND[facts.reasoning](level, facts, context)
+  if (!level) throw invalidValue(asked.param, `expected one of none, ${[...EFFORTS.keys()].join(', ')}`)
+  const takesTokens = facts.reasoning === 'budget' || facts.budgets
+  const kind = tokens !== undefined && takesTokens ? 'budget' : facts.reasoning
+  const reasoning = BY_KIND[kind]({ ...level, tokens }, facts, context)
+  return tokens !== undefined && !takesTokens ? { ...reasoning, dropped: true } : reasoning
 }
 
 /** For a model that cannot stop reasoning, the lowest effort. */
@@ -67,13 +76,15 @@ function reasoningOff({ reasoning, alwaysReasons, reasoningOff: type }: ModelFac
 
 /** Claude takes a budget below `maxTokens`, without a required tool, and not within a tool step that began without reasoning. */
 function withBudget(
-  { share }: EffortLevel,
+  { share, tokens }: Asked,
   facts: ModelFacts,
   { maxTokens = facts.maxTokens, forced, messages }: ReasoningContext,
 ): Reasoning {
-  const budget = thinkingBudget(maxTokens, share)
+  const budget = thinkingBudget(maxTokens, tokens ?? share)
   if (budget === undefined || forced || !canContinueReasoning(messages)) return DROPPED
-  return { ...CLAUDE_REASONS, maxTokens, fields: { thinking: { type: 'enabled', budget_tokens: budget } } }
+  const isOther = tokens !== undefined && budget !== tokens
+  const fields = { thinking: { type: 'enabled', budget_tokens: budget } }
+  return { ...CLAUDE_REASONS, maxTokens, fields, ...(isOther && DROPPED) }
 }
 
 function adaptive({ effort }: EffortLevel, { xhigh }: ModelFacts): Reasoning {

@@ -8,6 +8,7 @@ import {
   onlyOpenai,
   type ParameterSupport,
   readResponseFormat,
+  readThinking,
   refused,
   unsupportedParameter,
   withCallStates,
@@ -40,6 +41,8 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   parallel_tool_calls: mapped('additionalModelRequestFields.tool_choice'),
   response_format: mapped('outputConfig.textFormat, system for json_object'),
   reasoning_effort: mapped('additionalModelRequestFields'),
+  thinking: mapped('additionalModelRequestFields'),
+  reasoning: mapped('additionalModelRequestFields'),
   cache_control: mapped('cachePoint, also of parts and tool calls'),
 
   frequency_penalty: dropped,
@@ -85,7 +88,8 @@ export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, g
   const { system, messages } = toConversation(body.messages, model, facts, { instructions, end: toCachePoint(body) })
   const toolset = toToolset(body, messages, facts)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
-  const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, { maxTokens, forced: toolset.forced, messages })
+  const asked = readThinking(body)
+  const reasoning = toReasoning(asked, facts, { maxTokens, forced: toolset.forced, messages })
   const textFormat = toTextFormat(body, facts)
   const sampling = toSampling(body, reasoning.fixesSampling ? 'none' : facts.sampling)
   const stop = toStop(body)
@@ -106,7 +110,7 @@ export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, g
       ...toolset.dropped,
       ...sampling.dropped,
       ...stop.dropped,
-      ...(reasoning.dropped ? ['reasoning_effort'] : []),
+      ...(asked && reasoning.dropped ? [asked.param] : []),
       ...lostInside(body, facts),
     ],
   }

@@ -1,11 +1,11 @@
-import { invalidValue, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
+import { type AskedThinking, invalidValue, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
 import type { ModelFacts } from './models.ts'
 import type { AssistantMessage, ChatBody } from './wire.ts'
 
 /** The thinking settings of a request. */
 export interface Reasoning {
   readonly thinking?: ChatBody['thinking']
-  /** True if the client's effort is left out. */
+  /** True if the model does not think as the client has asked. */
   readonly dropped?: true
 }
 
@@ -19,11 +19,13 @@ const SHARES: ReadonlyMap<string, number | undefined> = new Map([
   ['max', undefined],
 ])
 
-/** `reasoning_effort` as the model takes it. Throws `GatewayError` (400) for an unknown effort. */
-export function toReasoning(effort: string | undefined, maxTokens: number, facts: ModelFacts): Reasoning {
-  if (effort === undefined) return {}
+/** What the client asks for, as the model takes it. Throws `GatewayError` (400) for an unknown effort. */
+export function toReasoning(asked: AskedThinking | undefined, maxTokens: number, facts: ModelFacts): Reasoning {
+  if (asked === undefined) return {}
+  const { effort, budget } = asked
+  if (budget !== undefined) return facts.thinking ? { thinking: { type: 'enabled', token_budget: budget } } : { dropped: true }
   if (effort === 'none') return facts.thinking ? { thinking: { type: 'disabled' } } : {}
-  if (!SHARES.has(effort)) throw invalidValue('reasoning_effort', `expected one of none, ${[...SHARES.keys()].join(', ')}`)
+  if (!SHARES.has(effort)) throw invalidValue(asked.param, `expected one of none, ${[...SHARES.keys()].join(', ')}`)
   if (!facts.thinking) return { dropped: true }
   const share = SHARES.get(effort)
   if (share === undefined) return { thinking: { type: 'enabled' } }

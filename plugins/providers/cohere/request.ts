@@ -10,6 +10,7 @@ import {
   onlyOpenai,
   type ParameterSupport,
   readResponseFormat,
+  readThinking,
   readToolChoice,
   refused,
   unsupportedParameter,
@@ -40,6 +41,8 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   tool_choice: mapped('tool_choice'),
   response_format: mapped('response_format'),
   reasoning_effort: mapped('thinking'),
+  thinking: mapped('thinking'),
+  reasoning: mapped('thinking'),
 
   parallel_tool_calls: dropped,
   cache_control: dropped,
@@ -84,7 +87,8 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, facts }: Target
     throw unsupportedParameter('response_format', 'Cohere writes JSON only without tools.')
   }
   const sampling = toSampling(body)
-  const reasoning = toReasoning(body.reasoning_effort ?? undefined, maxTokens ?? facts.maxTokens, facts)
+  const asked = readThinking(body)
+  const reasoning = toReasoning(asked, maxTokens ?? facts.maxTokens, facts)
   return {
     request: {
       model,
@@ -96,7 +100,7 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, facts }: Target
       ...(format && { response_format: format }),
       ...(reasoning.thinking && { thinking: reasoning.thinking }),
     },
-    dropped: [...sampling.dropped, ...(reasoning.dropped ? ['reasoning_effort'] : []), ...droppedInside(body, parameters)],
+    dropped: [...sampling.dropped, ...(asked && reasoning.dropped ? [asked.param] : []), ...droppedInside(body, parameters)],
   }
 }
 

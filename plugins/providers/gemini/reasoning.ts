@@ -1,12 +1,12 @@
-import { invalidValue, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
+import { type AskedThinking, invalidValue, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
 import type { ModelFacts } from './models.ts'
 import type { ThinkingConfig } from './wire.ts'
 
 /** The thinking settings of a request. */
 export interface Reasoning {
   readonly thinkingConfig?: ThinkingConfig
-  /** True if the client's effort is left out. */
-  readonly dropped?: true
+  /** True if the model does not think as the client has asked. */
+  readonly dropped?: boolean
 }
 
 type Level = ModelFacts['levels'][number]
@@ -23,17 +23,20 @@ const EFFORTS: ReadonlyMap<string, { readonly level: Level; readonly budget: num
 ])
 const ORDER: readonly Level[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']
 
-/** `reasoning_effort` as the model takes it. Throws `GatewayError` (400) for an unknown effort. */
-export function toReasoning(effort: string | undefined, facts: ModelFacts): Reasoning {
-  if (effort === undefined) return {}
+/** What the client asks for, as the model takes it. Throws `GatewayError` (400) for an unknown effort. */
+export function toReasoning(asked: AskedThinking | undefined, facts: ModelFacts): Reasoning {
+  if (asked === undefined) return {}
+  const { effort, budget: tokens } = asked
   const requested = EFFORTS.get(effort)
-  if (!requested) throw invalidValue('reasoning_effort', `expected one of ${[...EFFORTS.keys()].join(', ')}`)
-  if (facts.thinking === 'none') return effort === 'none' ? {} : { dropped: true }
-  const amount =
-    facts.thinking === 'level'
-      ? { thinkingLevel: nearestLevel(requested.level, facts) }
-      : { thinkingBudget: nearestBudget(requested.budget, facts.budget) }
-  return { thinkingConfig: { ...amount, ...(effort !== 'none' && { includeThoughts: true }) } }
+  if (!requested) throw invalidValue(asked.param, `expected one of ${[...EFFORTS.keys()].join(', ')}`)
+  const isOff = effort === 'none' && tokens === undefined
+  if (facts.thinking === 'none') return isOff ? {} : { dropped: true }
+  const shown = !isOff && { includeThoughts: true }
+  if (facts.thinking === 'level') {
+    return { thinkingConfig: { thinkingLevel: nearestLevel(requested.level, facts), ...shown }, dropped: tokens !== undefined }
+  }
+  const budget = nearestBudget(tokens ?? requested.budget, facts.budget)
+  return { thinkingConfig: { thinkingBudget: budget, ...shown }, dropped: tokens !== undefined && budget !== tokens }
 }
 
 /** The highest level of the model up to the requested one, or its lowest. */

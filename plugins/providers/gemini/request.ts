@@ -9,6 +9,7 @@ import {
   onlyOpenai,
   type ParameterSupport,
   readResponseFormat,
+  readThinking,
   refused,
   restrictSchema,
   type SchemaKeywords,
@@ -81,6 +82,8 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   tool_choice: mapped('toolConfig.functionCallingConfig'),
   response_format: mapped('generationConfig.responseMimeType, responseJsonSchema'),
   reasoning_effort: mapped('generationConfig.thinkingConfig'),
+  thinking: mapped('generationConfig.thinkingConfig'),
+  reasoning: mapped('generationConfig.thinkingConfig'),
 
   parallel_tool_calls: dropped,
   cache_control: dropped,
@@ -113,7 +116,8 @@ export const generateBody = defineCallFunction(import.meta.url, 'generateBody', 
 export function toGenerateRequest(body: Readonly<ChatRequest>, target: Target): Translated {
   const { facts } = target
   const toolset = toToolset(body)
-  const { thinkingConfig, dropped: noReasoning } = toReasoning(body.reasoning_effort ?? undefined, facts)
+  const asked = readThinking(body)
+  const reasoning = toReasoning(asked, facts)
   const sampling = toSampling(body, facts)
   const stop = toStop(body)
   const format = toFormat(body, toolset, facts)
@@ -127,14 +131,14 @@ export function toGenerateRequest(body: Readonly<ChatRequest>, target: Target): 
         ...stop.sent,
         ...format.sent,
         ...toLogprobs(body),
-        ...(thinkingConfig && { thinkingConfig }),
+        ...(reasoning.thinkingConfig && { thinkingConfig: reasoning.thinkingConfig }),
       },
     },
     dropped: [
       ...sampling.dropped,
       ...stop.dropped,
       ...format.dropped,
-      ...(noReasoning ? ['reasoning_effort'] : []),
+      ...(asked && reasoning.dropped ? [asked.param] : []),
       ...droppedInside(body, parameters),
     ],
   }

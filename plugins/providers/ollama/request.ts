@@ -1,4 +1,5 @@
 import {
+  type AskedThinking,
   type ChatRequest,
   defineCallFunction,
   dropped,
@@ -8,6 +9,7 @@ import {
   onlyOpenai,
   type ParameterSupport,
   readResponseFormat,
+  readThinking,
   refused,
 } from 'unified-model-gateway/plugin'
 import { toMessages } from './messages.ts'
@@ -37,6 +39,8 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   tool_choice: mapped('tools, format'),
   response_format: mapped('format'),
   reasoning_effort: mapped('think'),
+  thinking: mapped('think'),
+  reasoning: mapped('think'),
 
   parallel_tool_calls: dropped,
   cache_control: dropped,
@@ -73,10 +77,11 @@ export const chatBody = defineCallFunction(import.meta.url, 'chatBody', (call, t
 /** Translates a chat completion request for `POST /api/chat`. Throws `GatewayError` (400) for parameters that Ollama cannot honour. */
 export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, keepAlive, thinks }: Target): Translated {
   const { tools, required } = toToolset(body)
-  const asked = toFormat(body)
-  const format = required?.format ?? asked
+  const asksFor = toFormat(body)
+  const format = required?.format ?? asksFor
   const messages = toMessages(body.messages)
-  const asksToThink = toThink(body.reasoning_effort ?? undefined)
+  const asked = readThinking(body)
+  const asksToThink = toThink(asked)
   const think = thinks || asksToThink === false ? asksToThink : undefined
   const options = { ...own, ...toOptions(body) }
   return {
@@ -93,8 +98,9 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, k
     },
     // A required call is no answer to format.
     dropped: [
-      ...(required && asked !== undefined ? ['response_format'] : []),
-      ...(think === asksToThink ? [] : ['reasoning_effort']),
+      ...(required && asksFor !== undefined ? ['response_format'] : []),
+      // A number of tokens becomes the nearest effort.
+      ...(asked && (think !== asksToThink || asked.budget !== undefined) ? [asked.param] : []),
       ...droppedInside(body, parameters),
     ],
   }
@@ -130,10 +136,10 @@ const THINK: ReadonlyMap<string, Think> = new Map<string, Think>([
   ['max', 'max'],
 ])
 
-function toThink(effort: string | undefined): Think | undefined {
-  if (effort === undefined) return undefined
-  const think = THINK.get(effort)
-  if (think === undefined) throw invalidValue('reasoning_effort', `expected one of ${[...THINK.keys()].join(', ')}`)
+function toThink(asked: AskedThinking | undefined): Think | undefined {
+  if (asked === undefined) return undefined
+  const think = THINK.get(asked.effort)
+  if (think === undefined) throw invalidValue(asked.param, `expected one of ${[...THINK.keys()].join(', ')}`)
   return think
 }
 

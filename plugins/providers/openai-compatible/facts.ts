@@ -1,4 +1,4 @@
-import { type FactsByModel, type Hints, modelFacts, type Static, Type } from 'unified-model-gateway/plugin'
+import { type BudgetMember, type FactsByModel, type Hints, modelFacts, type Static, Type } from 'unified-model-gateway/plugin'
 
 const LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
@@ -10,6 +10,20 @@ const Facts = Type.Object(
         'The values of `reasoning_effort` that the model takes. A call of the Messages API, whose effort is a hint, gets the nearest one below its own; if there is none, the effort is left out and named.',
     }),
     cacheControl: Type.Boolean({ description: 'Takes `cache_control`, the marks for the cache of prompts.' }),
+    budget: Type.Optional(
+      Type.Object(
+        {
+          by: Type.Enum(['thinking', 'reasoning', 'thinking_budget', 'extra_body.google'] satisfies BudgetMember[]),
+          least: Type.Optional(Type.Integer({ minimum: 0 })),
+          most: Type.Optional(Type.Integer({ minimum: 1 })),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'The member by which the model takes the most tokens to think with, and the bounds of their number. A call of the Messages API with `budget_tokens` gets it in place of an effort.',
+        },
+      ),
+    ),
   },
   { additionalProperties: false },
 )
@@ -31,6 +45,26 @@ export const MARKS_OF_CLAUDE: FactsTable = { '*claude*': { cacheControl: true } 
 
 const efforts = (text: string): ModelFacts['efforts'] =>
   text.split(' ').filter((level) => LEVELS.includes(level as never)) as never
+
+/** Of a gateway that takes `reasoning.max_tokens` for all models, and turns it into an effort for those that take one. */
+export const TAKES_BUDGET: FactsTable = { '*': { budget: { by: 'reasoning' } } }
+
+const THINKING_BUDGET: Partial<ModelFacts> = { budget: { by: 'thinking_budget' } }
+
+/** Qwen's models that may think or not, by a number of tokens. */
+export const BUDGETS_OF_QWEN: FactsTable = {
+  'qwen3.*': THINKING_BUDGET,
+  'qwen-plus*': THINKING_BUDGET,
+  'qwen-flash*': THINKING_BUDGET,
+  'qwen-turbo*': THINKING_BUDGET,
+}
+
+/** Gemini 2.5 at Google's address with OpenAI's protocol; the bounds are those of the native one. */
+export const BUDGETS_OF_GEMINI: FactsTable = {
+  '*gemini-2.5-pro*': { budget: { by: 'extra_body.google', least: 128, most: 32_768 } },
+  '*gemini-2.5-flash-lite*': { budget: { by: 'extra_body.google', least: 512, most: 24_576 } },
+  '*gemini-2.5-flash*': { budget: { by: 'extra_body.google', least: 1, most: 24_576 } },
+}
 
 /** Both as a vendor names it, and after the name of an owner. */
 const named = (glob: string, row: Partial<ModelFacts>): FactsTable => ({ [glob]: row, [`*/${glob}`]: row })

@@ -1,5 +1,5 @@
 import { type CapName, dropped, refused } from 'unified-model-gateway/plugin'
-import { type FactsTable, IGNORES_EFFORT, MARKS_OF_CLAUDE } from './facts.ts'
+import { BUDGETS_OF_GEMINI, BUDGETS_OF_QWEN, type FactsTable, IGNORES_EFFORT, MARKS_OF_CLAUDE, TAKES_BUDGET } from './facts.ts'
 import type { HistoryKind } from './history.ts'
 import { emptyOverflow, googleError } from './quirks/errors.ts'
 import type { Quirk } from './quirks/quirk.ts'
@@ -52,6 +52,7 @@ export const PRESETS = {
   alibaba: {
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     keyVariable: 'DASHSCOPE_API_KEY',
+    facts: BUDGETS_OF_QWEN, // `thinking_budget`, `enable_thinking`: alibabacloud.com/help/en/model-studio/deep-thinking
     history: 'reasoning-content', // ignores that of earlier turns: alibabacloud.com/help/en/model-studio/deep-thinking
     quirks: [
       developerRole, // "developer is not one of ['system', 'assistant', …]": github.com/proma-ai/Proma/issues/1496
@@ -149,6 +150,8 @@ export const PRESETS = {
   gemini: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     keyVariable: 'GEMINI_API_KEY',
+    // `extra_body.google.thinking_config`: ai.google.dev/gemini-api/docs/openai, "Thinking" (and discuss.ai.google.dev/t/87141, read 2026-11-26)
+    facts: BUDGETS_OF_GEMINI,
     unsupported: {
       // 'Unknown name "store": Cannot find field.', and so for the others
       store: dropped, // github.com/ed-donner/agents/issues/45
@@ -263,7 +266,8 @@ export const PRESETS = {
     baseUrl: 'https://openrouter.ai/api/v1',
     keyVariable: 'OPENROUTER_API_KEY',
     // Members that a model does not take are ignored: openrouter.ai/docs, "Parameters". Marks: openrouter.ai/docs, "Prompt caching".
-    facts: { ...MARKS_OF_CLAUDE, ...IGNORES_EFFORT },
+    // `reasoning.max_tokens`: openrouter.ai/docs/use-cases/reasoning-tokens.
+    facts: { ...MARKS_OF_CLAUDE, '*': { ...IGNORES_EFFORT['*'], ...TAKES_BUDGET['*'] } },
     history: 'reasoning-details', // openrouter.ai/docs/use-cases/reasoning-tokens
     quirks: [],
     source: 'https://openrouter.ai/docs/quickstart',
@@ -329,7 +333,8 @@ export const PRESETS = {
   vercel: {
     baseUrl: 'https://ai-gateway.vercel.sh/v1',
     keyVariable: 'AI_GATEWAY_API_KEY',
-    facts: MARKS_OF_CLAUDE, // vercel.com/docs/ai-gateway, "Anthropic"
+    // vercel.com/docs/ai-gateway, "Anthropic"; sdks-and-apis/openai-chat-completions/reasoning, `max_tokens` (of 2026-09-08, read 2026-11-26)
+    facts: { ...MARKS_OF_CLAUDE, ...TAKES_BUDGET },
     history: 'reasoning-details', // vercel.com/docs/ai-gateway/sdks-and-apis/openai-chat-completions/advanced
     quirks: [],
     source: 'https://docs.litellm.ai/docs/providers/vercel_ai_gateway',

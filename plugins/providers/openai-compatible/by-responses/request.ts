@@ -11,6 +11,7 @@ import {
   mapped,
   onlyOpenai,
   type ParameterTable,
+  readThinking,
   refused,
   type ToolCall,
   type ToolChoice,
@@ -35,6 +36,8 @@ export const RESPONSES_PARAMETERS: Exclude<ParameterTable, 'verbatim'> = {
   response_format: mapped('text.format'),
   verbosity: mapped('text.verbosity'),
   reasoning_effort: mapped('reasoning.effort'),
+  thinking: mapped('reasoning.effort'),
+  reasoning: mapped('reasoning.effort'),
   logprobs: mapped('include'),
   top_logprobs: mapped('top_logprobs'),
   web_search_options: mapped('tools, as web_search'),
@@ -76,9 +79,11 @@ export const responsesBody = defineCallFunction(
   }),
 )
 
-/** An effort that the model refuses is named as dropped. */
-const replacedEffort = ({ reasoning_effort: effort }: Readonly<ChatRequest>, model: string): readonly string[] =>
-  effort != null && effortFor(model, effort) !== effort ? ['reasoning_effort'] : []
+/** An effort that the model refuses is named as dropped, and a number of tokens, for which an effort stands. */
+function replacedEffort(body: Readonly<ChatRequest>, model: string): readonly string[] {
+  const asked = readThinking(body)
+  return asked && (asked.budget !== undefined || effortFor(model, asked.effort) !== asked.effort) ? [asked.param] : []
+}
 
 /** Below it the Responses API answers 400: "Expected a value >= 16" (recorded in September 2026, openai-node 7.23). */
 const LEAST_TOKENS = 16
@@ -86,6 +91,7 @@ const LEAST_TOKENS = 16
 /** Throws `GatewayError` (400) for content that the Responses API does not take. */
 export function toResponsesRequest(body: Readonly<ChatRequest>, model: string): ResponsesRequest {
   const cap = body.max_completion_tokens ?? body.max_tokens
+  const asked = readThinking(body)
   const tools = [...(body.tools ?? []).map(toTool), ...toWebSearch(body.web_search_options)]
   const text = { ...toFormat(body.response_format), ...(body.verbosity != null && { verbosity: body.verbosity }) }
   const wantsLogprobs = body.logprobs === true
@@ -102,7 +108,7 @@ export function toResponsesRequest(body: Readonly<ChatRequest>, model: string): 
     ...(cap != null && { max_output_tokens: Math.max(cap, LEAST_TOKENS) }),
     ...(tools.length > 0 && { tools }),
     ...(body.tool_choice != null && { tool_choice: toChoice(body.tool_choice) }),
-    ...(body.reasoning_effort != null && { reasoning: { effort: effortFor(model, body.reasoning_effort) } }),
+    ...(asked && { reasoning: { effort: effortFor(model, asked.effort) } }),
     ...(Object.keys(text).length > 0 && { text }),
     ...(wantsLogprobs && body.top_logprobs != null && { top_logprobs: body.top_logprobs }),
   }

@@ -9,6 +9,7 @@ import { translate, upstream } from './support.ts'
 
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
 const SCHEMA = { type: 'object' as const, properties: {}, additionalProperties: false }
+const BUDGET = { thinking: { type: 'enabled' as const, budget_tokens: 3000 } }
 
 /** Per mapped parameter: a request that uses it, and the expected members. */
 const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, expected: Partial<MessagesRequest>]>> = {
@@ -35,6 +36,8 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
     { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
   ],
   reasoning_effort: [{ reasoning_effort: 'low', max_tokens: 10_000 }, { thinking: { type: 'enabled', budget_tokens: 2000 } }],
+  thinking: [{ ...BUDGET, max_tokens: 10_000, model: 'claude/claude-haiku-4-5' }, BUDGET],
+  reasoning: [{ reasoning: { max_tokens: 3000 }, max_tokens: 10_000, model: 'claude/claude-haiku-4-5' }, BUDGET],
   'tools.strict': [
     { tools: [{ ...TOOL, function: { ...TOOL.function, strict: true } }] },
     { tools: [{ name: 'look', input_schema: SCHEMA, strict: true }] },

@@ -34,6 +34,14 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
     { reasoning_effort: 'low' },
     { additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } } },
   ],
+  thinking: [
+    { thinking: { type: 'enabled', budget_tokens: 3000 } },
+    { additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 3000 } } },
+  ],
+  reasoning: [
+    { reasoning: { effort: 'low' } },
+    { additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } } },
+  ],
   'tools.strict': [
     { tools: [{ ...TOOL, function: { ...TOOL.function, strict: true } }] },
     { toolConfig: { tools: [{ toolSpec: { name: 'look', inputSchema: { json: SCHEMA }, strict: true } }] } },

@@ -32,6 +32,8 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
   ],
   'image_url.detail': [{ messages: [{ role: 'user', content: [IMAGE] }] }, { messages: [{ role: 'user', content: [IMAGE] }] }],
   reasoning_effort: [{ reasoning_effort: 'low', max_tokens: 1000 }, { thinking: { type: 'enabled', token_budget: 200 } }],
+  thinking: [{ thinking: { type: 'enabled', budget_tokens: 3000 } }, { thinking: { type: 'enabled', token_budget: 3000 } }],
+  reasoning: [{ reasoning: { max_tokens: 3000 } }, { thinking: { type: 'enabled', token_budget: 3000 } }],
 }
 
 describe('cohere: parameters', () => {

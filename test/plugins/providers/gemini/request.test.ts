@@ -45,6 +45,11 @@ const ARRIVES: Readonly<Record<string, readonly [body: object, expected: object]
     { reasoning_effort: 'low' },
     generation({ thinkingConfig: { thinkingLevel: 'LOW', includeThoughts: true } }),
   ],
+  thinking: [
+    { thinking: { type: 'enabled', budget_tokens: 3000 } },
+    generation({ thinkingConfig: { thinkingLevel: 'LOW', includeThoughts: true } }),
+  ],
+  reasoning: [{ reasoning: { effort: 'low' } }, generation({ thinkingConfig: { thinkingLevel: 'LOW', includeThoughts: true } })],
 }
 
 /** Parameters that are sent in the address or not at all. */
