@@ -41,8 +41,7 @@ const openaiError = (status: number, message: string): Script =>
   json({ error: { message, type: 'invalid_request_error', param: null, code: null } }, { status })
 
 /**
- * The vendors whose refusals are known, by preset. The other presets have none, because their vendors ignore what they do not know, or
- * because nothing was found.
+ * The vendors whose refusals are known, by preset. `WITHOUT_REFUSALS` lists the others.
  */
 export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
   // console.groq.com/docs/openai (read 2026-11-26); github.com/janhq/jan/issues/8136
@@ -125,6 +124,45 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
     refusal: (what) => json({ error: { code: '1214', message: `Incorrect ${what}` } }, { status: 400 }),
   },
 }
+
+/** The presets without a strict vendor: theirs ignore what they do not know, or no refusal of theirs was found. */
+export const WITHOUT_REFUSALS: readonly PresetName[] = [
+  'openai',
+  'baidu',
+  'baseten',
+  'chutes',
+  'coreweave',
+  'crusoe',
+  'deepinfra',
+  'digitalocean',
+  'fireworks',
+  'friendli',
+  'gmi',
+  'huggingface',
+  'hyperbolic',
+  'minimax',
+  'moonshot',
+  'nebius',
+  'novita',
+  'nvidia',
+  'openrouter',
+  'ovhcloud',
+  'parasail',
+  'perplexity',
+  'poe',
+  'sambanova',
+  'scaleway',
+  'siliconflow',
+  'together',
+  'venice',
+  'vercel',
+  'volcengine',
+  'xiaomi',
+  'lm-studio',
+  'ollama',
+  'sglang',
+  'vllm',
+]
 
 /** What a strict vendor finds to refuse in a request; undefined if nothing. */
 export function refusedBy({ rules }: StrictVendor, request: Pick<ReceivedRequest, 'json'>): Rule | undefined {

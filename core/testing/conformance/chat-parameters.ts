@@ -36,6 +36,8 @@ export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
   function_call: { functions: [{ name: 'look' }], function_call: 'auto' },
   response_format: { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: SCHEMA, strict: true } } },
   reasoning_effort: { reasoning_effort: 'low' },
+  thinking: { thinking: { type: 'disabled' } },
+  reasoning: { reasoning: { effort: 'low' } },
   verbosity: { verbosity: 'low' },
   modalities: { modalities: ['text', 'audio'] },
   audio: { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'mp3' } },

@@ -4,7 +4,7 @@ import { json, openaiReply, type ScriptedUpstream, scriptedUpstream, sse } from 
 import { responsesReply } from '../../../core/testing/upstream/responses-reply.ts'
 import { PRESETS, type PresetName } from '../../../plugins/providers/openai-compatible/presets.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { refusedBy, STRICT_VENDORS } from '../../support/strict-vendors.ts'
+import { refusedBy, STRICT_VENDORS, WITHOUT_REFUSALS } from '../../support/strict-vendors.ts'
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false }
 const HI = { role: 'user', content: 'Hi.' }
@@ -141,6 +141,10 @@ describe('before a vendor that refuses what its documents say', () => {
         expect(text).to.include("'")
         return expect(upstream.requests.length, text).to.equal(before)
       })
+
+  it('each preset is strict, or is listed as one whose refusals are not known', () => {
+    expect([...Object.keys(STRICT_VENDORS), ...WITHOUT_REFUSALS]).to.have.members(Object.keys(PRESETS))
+  })
 
   it('what changes nothing is left out, and named to the client; what asks for nothing is left out without a word', async () => {
     const reply = await send('groq', 'chat/completions', { messages: [HI], store: true, metadata: { a: 'b' }, logprobs: false })

@@ -44,6 +44,7 @@ describeProvider({
   }),
   model: MODEL,
   streamType: 'application/vnd.amazon.eventstream',
+  parameters: { thinking: { thinking: { type: 'enabled', budget_tokens: 3000 }, max_tokens: 10_000 } },
   requests: {
     file: new URL('requests.http', import.meta.url),
     headers: checkedSignature('secret-canary-31c9'),
