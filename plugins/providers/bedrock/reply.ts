@@ -28,6 +28,8 @@ export function toCompletion(body: unknown, model: string): TranslatedCompletion
   const reasoning = blocks
     .map(({ reasoningContent }) => expectText(reasoningContent?.reasoningText?.text, 'a text of reasoning'))
     .join('')
+  if (text === '' && calls.length === 0 && blocks.some(isUnknown))
+    throw new Error('The reply has an answer of an unknown kind only.')
   return {
     choices: [
       {
@@ -42,6 +44,9 @@ export function toCompletion(body: unknown, model: string): TranslatedCompletion
     usage: toUsage(reply.usage),
   }
 }
+
+const isUnknown = ({ text, citationsContent, toolUse, reasoningContent }: ReplyBlock): boolean =>
+  (text ?? citationsContent ?? toolUse ?? reasoningContent) == null
 
 /** The text of a block, with or without citations. */
 function blockText({ text, citationsContent }: ReplyBlock): string {

@@ -46,7 +46,10 @@ class ConverseStream {
   #written = 0
   readonly #kept = new KeptText()
   #calls = 0
-  #hasContent = false
+  /** Whether the client has text or a call. */
+  #hasAnswer = false
+  /** Whether anything of an unknown kind was left out: it may have been the answer. */
+  #isPartial = false
   #stopped: { readonly reason: unknown } | undefined
   #hasMetadata = false
 
@@ -63,14 +66,13 @@ class ConverseStream {
   event(frame: UpstreamEvent): readonly TranslatedChunk[] {
     if (frame.headers?.[':message-type'] !== 'event') throw toUpstreamError(frame)
     if (this.over) return []
-    const event: StreamEvent = JSON.parse(frame.data)
+    const event: StreamEvent | undefined = expectObject(JSON.parse(frame.data), 'an event')
+    if (event === undefined) throw new Error('not an event of ConverseStream')
     switch (frame.type) {
       case 'contentBlockStart':
-        return this.#content(
-          this.#startBlock(event.contentBlockIndex, expectObject(expectObject(event.start, 'start')?.toolUse, 'toolUse')),
-        )
+        return this.#startBlock(event.contentBlockIndex, expectObject(expectObject(event.start, 'start')?.toolUse, 'toolUse'))
       case 'contentBlockDelta':
-        return this.#content(this.#continueBlock(event.contentBlockIndex, expectObject(event.delta, 'delta') ?? {}))
+        return this.#continueBlock(event.contentBlockIndex, expectObject(event.delta, 'delta') ?? {})
       case 'contentBlockStop':
         this.#stopBlock(event.contentBlockIndex)
         return []
@@ -81,6 +83,7 @@ class ConverseStream {
         this.#hasMetadata = true
         return [...this.#finish(), ...usageIn(event)]
       default:
+        this.#isPartial ||= frame.type !== 'messageStart'
         return []
     }
   }
@@ -91,12 +94,8 @@ class ConverseStream {
     return []
   }
 
-  #content(chunks: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
-    this.#hasContent ||= chunks.length > 0
-    return chunks
-  }
-
   #startBlock(index: number | undefined, toolUse: ReplyToolUse | null | undefined): readonly TranslatedChunk[] {
+    if (this.#open.has(index)) throw new Error('a block that begins twice')
     // Not a call for the client: Bedrock runs such tools itself.
     if (toolUse == null || toolUse.type === 'server_tool_use') {
       this.#open.set(index, { kind: 'other' })
@@ -106,6 +105,7 @@ class ConverseStream {
     this.#open.set(index, { kind: 'tool', call })
     const state = toThinkingState(this.#model, this.#reasoning)
     this.#reasoning = []
+    this.#hasAnswer = true
     return [chunk.toolCall({ index: call, id: expectCallId(toolUse.toolUseId), name: expectName(toolUse.name), ...state })]
   }
 
@@ -113,8 +113,11 @@ class ConverseStream {
     if (isRecord(reasoningContent)) return this.#continueReasoning(index, reasoningContent)
     const input = expectObject(toolUse, 'toolUse')
     if (input !== undefined) return continueCall(this.#open.get(index), input.input)
+    const chunks = chunk.fromText(chunk.content, text)
+    this.#hasAnswer ||= chunks.length > 0
+    this.#isPartial ||= text == null
     if (this.#calls === 0) this.#written += textOf(text).length
-    return chunk.fromText(chunk.content, text)
+    return chunks
   }
 
   #continueReasoning(index: number | undefined, delta: ReplyReasoning): readonly TranslatedChunk[] {
@@ -142,7 +145,8 @@ class ConverseStream {
   #finish(): readonly TranslatedChunk[] {
     if (this.#stopped === undefined || !this.#hasMetadata) return []
     const { reason } = this.#stopped
-    if (!this.#hasContent && reason == null) throw new Error('The reply has neither content nor a stop reason.')
+    if (!this.#hasAnswer && reason == null) throw new Error('The reply has neither content nor a stop reason.')
+    if (!this.#hasAnswer && this.#isPartial) throw new Error('The reply has an answer of an unknown kind only.')
     return [chunk.finish(toFinishReason(reason, this.#calls > 0))]
   }
 }

@@ -27,6 +27,8 @@ export function toCompletion(body: unknown): TranslatedCompletion {
   const thinking = parts.map((part) => expectText(part.thinking, 'a text of thinking')).join('')
   const plan = expectText(tool_plan, 'tool_plan')
   const calls = toToolCalls(tool_calls, toThinkingState(plan, thinking))
+  if (text === '' && calls.length === 0 && parts.some((part) => (part.text ?? part.thinking) == null))
+    throw new Error('The reply has an answer of an unknown kind only.')
   return {
     ...(typeof reply.id === 'string' && { id: reply.id }),
     choices: [

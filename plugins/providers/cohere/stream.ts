@@ -19,6 +19,9 @@ export function createTranslator(): Translator {
   return Object.assign(new ChatStream(), { completion: toCompletion, usage: usageOf })
 }
 
+/** Events that are known, and of which nothing is read. */
+const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['content-end', 'tool-call-end', 'citation-end'])
+
 /** A tool call that has not ended. */
 interface OpenCall {
   /** Its number among the calls. */
@@ -38,7 +41,10 @@ class ChatStream {
   readonly #kept = new KeptText()
   readonly #citations: Readonly<Record<string, unknown>>[] = []
   #calls = 0
-  #hasContent = false
+  /** Whether the client has text or a call. */
+  #hasAnswer = false
+  /** Whether anything of an unknown kind was left out: it may have been the answer. */
+  #isPartial = false
   #over = false
 
   /** Whether message-end has arrived. */
@@ -57,12 +63,12 @@ class ChatStream {
         return typeof id === 'string' ? [{ id, choices: [] }] : []
       case 'content-start':
       case 'content-delta':
-        return this.#content(this.#addContent(expectObject(message?.content, 'content') ?? {}))
+        return this.#addContent(expectObject(message?.content, 'content') ?? {})
       case 'tool-plan-delta':
         this.#plan += this.#kept.add(message?.tool_plan)
-        return this.#content(chunk.fromText(chunk.reasoning, message?.tool_plan))
+        return chunk.fromText(chunk.reasoning, message?.tool_plan)
       case 'tool-call-start':
-        return this.#content(this.#startCall(index, expectObject(message?.tool_calls, 'tool_calls') ?? {}))
+        return this.#startCall(index, expectObject(message?.tool_calls, 'tool_calls') ?? {})
       case 'tool-call-delta':
         return this.#continueCall(index, expectObject(message?.tool_calls, 'tool_calls') ?? {})
       case 'citation-start':
@@ -72,6 +78,7 @@ class ChatStream {
         return this.#finish(delta ?? {})
       default:
         if (typeof type !== 'string') throw new Error('not an event of the Chat API')
+        this.#isPartial ||= !WITHOUT_CONTENT.has(type)
         return []
     }
   }
@@ -82,14 +89,12 @@ class ChatStream {
     return []
   }
 
-  #content(chunks: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
-    this.#hasContent ||= chunks.length > 0
-    return chunks
-  }
-
   #addContent({ text, thinking }: ReplyContent): readonly TranslatedChunk[] {
     this.#thinking += this.#kept.add(thinking)
-    return [...chunk.fromText(chunk.reasoning, thinking), ...chunk.fromText(chunk.content, text)]
+    const said = chunk.fromText(chunk.content, text)
+    this.#hasAnswer ||= said.length > 0
+    this.#isPartial ||= text == null && thinking == null
+    return [...chunk.fromText(chunk.reasoning, thinking), ...said]
   }
 
   /** Clients join texts of deltas, and take other members from the last one that has them: all citations are sent together. */
@@ -101,6 +106,8 @@ class ChatStream {
   }
 
   #startCall(index: number | undefined, started: ReplyToolCall): readonly TranslatedChunk[] {
+    if (this.#open.has(index)) throw new Error('a call that begins twice')
+    this.#hasAnswer = true
     const call = this.#calls++
     this.#open.set(index, { call, held: '' })
     const state = call === 0 ? toThinkingState(this.#plan, this.#thinking) : undefined
@@ -123,7 +130,8 @@ class ChatStream {
 
   #finish({ finish_reason, error, usage }: NonNullable<StreamEvent['delta']>): readonly TranslatedChunk[] {
     const end = chunk.finish(toFinishReason(finish_reason, error))
-    if (!this.#hasContent && finish_reason == null) throw new Error('The reply has neither content nor a finish reason.')
+    if (!this.#hasAnswer && finish_reason == null) throw new Error('The reply has neither content nor a finish reason.')
+    if (!this.#hasAnswer && this.#isPartial) throw new Error('The reply has an answer of an unknown kind only.')
     const tokens = toUsage(usage)
     const cited = this.#citations.length > 0 ? [{ choices: [{ delta: toCitations(this.#citations) }] }] : []
     return [...cited, end, ...(tokens === undefined ? [] : [chunk.usage(tokens)])]

@@ -14,6 +14,8 @@ export interface Mutant<Value> {
   readonly path: string
   /** Whether the new value has a type that the member never has; else it is null, absent, empty, or an unknown word. */
   readonly isWrong: boolean
+  /** Whether the new value is null or absent. */
+  readonly isMissing: boolean
   /** `list`, `object` … of the new value. */
   readonly kind: string
 }
@@ -23,10 +25,10 @@ const REPLACEMENTS: readonly Json[] = [undefined, null, 'odd', 7, [], ['odd'], {
 
 const kindOf = (value: Json): string => (value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value)
 
-/** Every member and every element of a JSON value, each with every replacement but itself. */
+/** A JSON value and every member and element of it, each with every replacement but itself. */
 export function mutantsOf(value: Json): Mutant<Json>[] {
-  return [...pathsOf(value)].flatMap((path) =>
-    REPLACEMENTS.filter((one) => one !== at(value, path)).map((one) => {
+  return [[], ...pathsOf(value)].flatMap((path: Path) =>
+    REPLACEMENTS.filter((one) => one !== at(value, path) && (path.length > 0 || one !== undefined)).map((one) => {
       const original = at(value, path)
       const where = path
         .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
@@ -38,6 +40,7 @@ export function mutantsOf(value: Json): Mutant<Json>[] {
         value: replaced(value, path, one),
         member: String(path.findLast((step) => typeof step === 'string')),
         kind: kindOf(one),
+        isMissing: one == null,
         isWrong: one != null && original !== null && kindOf(one) !== kindOf(original),
       }
     }),
