@@ -86,6 +86,11 @@ export class ScannedReply {
     return /^\[\s*\]/.test(this.#beginOf(key))
   }
 
+  /** Whether a member is a text. */
+  isText(key: string): boolean {
+    return this.#beginOf(key).startsWith('"')
+  }
+
   /** The first characters of a member; '' if it is absent. */
   #beginOf(key: string): string {
     const member = this.#find(key)
