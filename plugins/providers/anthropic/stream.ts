@@ -31,7 +31,7 @@ type OpenBlock =
   | { readonly kind: 'other' }
   | { readonly kind: 'thinking'; thinking: string; signature: string }
   /** `call`: the number of the tool call; block indexes count text and Anthropic's own tools too. */
-  | { readonly kind: 'tool'; readonly call: number; readonly input: unknown; begun: boolean }
+  | { readonly kind: 'tool'; readonly call: number; readonly input: unknown; begun: boolean; isPartial: boolean }
 
 /**
  * Translates the events of a streamed message. Their order is message_start, then per block its start, deltas and stop, then
@@ -88,7 +88,7 @@ class MessageStream {
       default:
         // Types that are not known are to be ignored; what has none is no event.
         if (typeof event.type !== 'string') throw new Error('not an event of the Messages API')
-        this.#isPartial ||= event.type !== 'ping'
+        if (event.type !== 'ping') this.#leaveOut()
         return []
     }
   }
@@ -128,13 +128,19 @@ class MessageStream {
         this.#thought(block)
         return []
       case 'tool_use':
-        this.#open.set(index, { kind: 'tool', call: this.#calls, input: block.input, begun: false })
+        this.#open.set(index, { kind: 'tool', call: this.#calls, input: block.input, begun: false, isPartial: false })
         return [this.#startCall(expectCallId(block.id), expectName(block.name))]
       default:
         this.#open.set(index, { kind: 'other' })
-        this.#isPartial = true
+        this.#leaveOut()
         return []
     }
+  }
+
+  /** Something of an unknown kind: it may be the answer, or the arguments of a call that has begun. */
+  #leaveOut(): void {
+    this.#isPartial = true
+    for (const block of this.#open.values()) if (block.kind === 'tool') block.isPartial = true
   }
 
   #say(text: unknown): readonly TranslatedChunk[] {
@@ -168,7 +174,7 @@ class MessageStream {
       case 'input_json_delta':
         return continueCall(block, expectText(delta.partial_json, 'partial_json'))
       default:
-        this.#isPartial = true
+        this.#leaveOut()
         return []
     }
   }
@@ -180,6 +186,7 @@ class MessageStream {
       this.#thought({ type: 'thinking', thinking: block.thinking, signature: block.signature })
     }
     // A tool call without arguments has no deltas, and '' is no JSON.
+    if (block?.kind === 'tool' && !block.begun && block.isPartial) throw nothingKnown()
     if (block?.kind === 'tool' && !block.begun) return [chunk.toolArguments(block.call, expectArguments(block.input))]
     return []
   }

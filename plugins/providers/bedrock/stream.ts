@@ -14,7 +14,7 @@ import { type Placed, placed } from '../anthropic/reasoning.ts'
 import { FrameDecoder } from './frames.ts'
 import { toReasoningBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import { toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
+import { nothingKnown, toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
 import type { ReasoningBlock, ReplyBlock, ReplyReasoning, ReplyToolUse, StreamEvent } from './wire.ts'
 
 /** Translates the reply to Converse or ConverseStream. `model`: Bedrock's name of it, which replies omit. */
@@ -31,7 +31,7 @@ type OpenBlock =
   | { readonly kind: 'other' }
   | { readonly kind: 'reasoning'; text: string; signature: string; readonly redacted: Buffer[] }
   /** `call`: the number of the tool call; block indexes count text and reasoning too. */
-  | { readonly kind: 'tool'; readonly call: number }
+  | { readonly kind: 'tool'; readonly call: number; begun: boolean; isPartial: boolean }
 
 /**
  * Translates the events of a ConverseStream. Their order is messageStart, then per block its start (of tools only), deltas and stop, then
@@ -83,7 +83,7 @@ class ConverseStream {
         this.#hasMetadata = true
         return [...this.#finish(), ...usageIn(event)]
       default:
-        this.#isPartial ||= frame.type !== 'messageStart'
+        if (frame.type !== 'messageStart') this.#leaveOut()
         return []
     }
   }
@@ -102,7 +102,7 @@ class ConverseStream {
       return []
     }
     const call = this.#calls++
-    this.#open.set(index, { kind: 'tool', call })
+    this.#open.set(index, { kind: 'tool', call, begun: false, isPartial: false })
     const state = toThinkingState(this.#model, this.#reasoning)
     this.#reasoning = []
     this.#hasAnswer = true
@@ -115,9 +115,15 @@ class ConverseStream {
     if (input !== undefined) return continueCall(this.#open.get(index), input.input)
     const chunks = chunk.fromText(chunk.content, text)
     this.#hasAnswer ||= chunks.length > 0
-    this.#isPartial ||= text == null
+    if (text == null) this.#leaveOut()
     if (this.#calls === 0) this.#written += textOf(text).length
     return chunks
+  }
+
+  /** Something of an unknown kind: it may be the answer, or the arguments of a call that has begun. */
+  #leaveOut(): void {
+    this.#isPartial = true
+    for (const block of this.#open.values()) if (block.kind === 'tool') block.isPartial = true
   }
 
   #continueReasoning(index: number | undefined, delta: ReplyReasoning): readonly TranslatedChunk[] {
@@ -135,6 +141,7 @@ class ConverseStream {
   #stopBlock(index: number | undefined): void {
     const block = this.#open.get(index)
     this.#open.delete(index)
+    if (block?.kind === 'tool' && !block.begun && block.isPartial) throw nothingKnown()
     if (block?.kind !== 'reasoning') return
     const { text, signature, redacted } = block
     const redactedContent = Buffer.concat(redacted).toString('base64')
@@ -146,7 +153,7 @@ class ConverseStream {
     if (this.#stopped === undefined || !this.#hasMetadata) return []
     const { reason } = this.#stopped
     if (!this.#hasAnswer && reason == null) throw new Error('The reply has neither content nor a stop reason.')
-    if (!this.#hasAnswer && this.#isPartial) throw new Error('The reply has an answer of an unknown kind only.')
+    if (!this.#hasAnswer && this.#isPartial) throw nothingKnown()
     return [chunk.finish(toFinishReason(reason, this.#calls > 0))]
   }
 }
@@ -159,5 +166,7 @@ function usageIn({ usage }: StreamEvent): readonly TranslatedChunk[] {
 /** Empty for Bedrock's own tools, which have such deltas too. Throws an Error for a block that has not begun. */
 function continueCall(block: OpenBlock | undefined, input: unknown): readonly TranslatedChunk[] {
   if (block === undefined) throw new Error('arguments of a call that has not begun')
-  return block?.kind === 'tool' ? chunk.fromText((json) => chunk.toolArguments(block.call, json), input) : []
+  if (block.kind !== 'tool') return []
+  block.begun = true
+  return chunk.fromText((json) => chunk.toolArguments(block.call, json), input)
 }

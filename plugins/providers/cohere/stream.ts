@@ -11,7 +11,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { toCitations } from './citations.ts'
 import { toThinkingState } from './reasoning.ts'
-import { mayBeNull, readFunction, toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
+import { mayBeNull, nothingKnown, readFunction, toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
 import type { ReplyContent, ReplyToolCall, StreamEvent } from './wire.ts'
 
 /** Translates the reply to `POST /v2/chat`, whole or streamed. */
@@ -20,7 +20,7 @@ export function createTranslator(): Translator {
 }
 
 /** Events that are known, and of which nothing is read. */
-const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['content-end', 'tool-call-end', 'citation-end'])
+const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['content-end', 'citation-end'])
 
 /** A tool call that has not ended. */
 interface OpenCall {
@@ -28,6 +28,8 @@ interface OpenCall {
   readonly call: number
   /** The arguments as long as they may be `null`; undefined afterwards. */
   held: string | undefined
+  /** Whether anything of an unknown kind was left out since it began: it may have been the arguments. */
+  isPartial: boolean
 }
 
 /**
@@ -71,6 +73,8 @@ class ChatStream {
         return this.#startCall(index, expectObject(message?.tool_calls, 'tool_calls') ?? {})
       case 'tool-call-delta':
         return this.#continueCall(index, expectObject(message?.tool_calls, 'tool_calls') ?? {})
+      case 'tool-call-end':
+        return this.#endCall(index)
       case 'citation-start':
         return this.#keepCitation(message?.citations)
       case 'message-end':
@@ -78,7 +82,7 @@ class ChatStream {
         return this.#finish(delta ?? {})
       default:
         if (typeof type !== 'string') throw new Error('not an event of the Chat API')
-        this.#isPartial ||= !WITHOUT_CONTENT.has(type)
+        if (!WITHOUT_CONTENT.has(type)) this.#leaveOut()
         return []
     }
   }
@@ -93,7 +97,7 @@ class ChatStream {
     this.#thinking += this.#kept.add(thinking)
     const said = chunk.fromText(chunk.content, text)
     this.#hasAnswer ||= said.length > 0
-    this.#isPartial ||= text == null && thinking == null
+    if (text == null && thinking == null) this.#leaveOut()
     return [...chunk.fromText(chunk.reasoning, thinking), ...said]
   }
 
@@ -109,11 +113,23 @@ class ChatStream {
     if (this.#open.has(index)) throw new Error('a call that begins twice')
     this.#hasAnswer = true
     const call = this.#calls++
-    this.#open.set(index, { call, held: '' })
+    this.#open.set(index, { call, held: '', isPartial: false })
     const state = call === 0 ? toThinkingState(this.#plan, this.#thinking) : undefined
     const { name } = readFunction(started.function)
     const start = chunk.toolCall({ index: call, id: expectCallId(started.id), name, ...state })
     return [start, ...this.#continueCall(index, started)]
+  }
+
+  /** Something of an unknown kind: it may be the answer, or the arguments of a call that has begun. */
+  #leaveOut(): void {
+    this.#isPartial = true
+    for (const open of this.#open.values()) open.isPartial = true
+  }
+
+  #endCall(index: number | undefined): readonly TranslatedChunk[] {
+    const open = this.#open.get(index)
+    if (open?.held === '' && open.isPartial) throw nothingKnown()
+    return []
   }
 
   #continueCall(index: number | undefined, { function: called }: ReplyToolCall): readonly TranslatedChunk[] {
@@ -131,7 +147,7 @@ class ChatStream {
   #finish({ finish_reason, error, usage }: NonNullable<StreamEvent['delta']>): readonly TranslatedChunk[] {
     const end = chunk.finish(toFinishReason(finish_reason, error))
     if (!this.#hasAnswer && finish_reason == null) throw new Error('The reply has neither content nor a finish reason.')
-    if (!this.#hasAnswer && this.#isPartial) throw new Error('The reply has an answer of an unknown kind only.')
+    if (!this.#hasAnswer && this.#isPartial) throw nothingKnown()
     const tokens = toUsage(usage)
     const cited = this.#citations.length > 0 ? [{ choices: [{ delta: toCitations(this.#citations) }] }] : []
     return [...cited, end, ...(tokens === undefined ? [] : [chunk.usage(tokens)])]
