@@ -44,12 +44,37 @@ function whole(reply: ScannedReply): WholeReply | undefined {
   return reply.listsObjects('data') ? { usage: usageOf(reply.pick('usage')) } : undefined
 }
 
-/** LM Studio and older servers ignore `encoding_format`: SDKs that asked for base64 would read lists of numbers as bytes, without an error. */
+const EMBEDDING = '"embedding":'
+
+/**
+ * Whether the vectors are not what the call asks for, one for each input. LM Studio and older servers ignore `encoding_format`: SDKs that asked for
+ * base64 would read lists of numbers as bytes, without an error.
+ */
 function hasOtherForm(reply: Buffer, call: Call): boolean {
-  const first = reply.indexOf('"embedding":')
-  const begin = /^\s*(\S)/.exec(reply.toString('latin1', first + '"embedding":'.length, first + 64))?.[1]
-  return first < 0 || begin !== (call.member('encoding_format') === 'base64' ? '"' : '[')
+  const isVectorAt = call.member('encoding_format') === 'base64' ? isFloatsAt : isListAt
+  let count = 0
+  for (let at = reply.indexOf(EMBEDDING); at >= 0; at = reply.indexOf(EMBEDDING, at + 1)) {
+    if (!isVectorAt(reply, at + EMBEDDING.length)) return true
+    count++
+  }
+  // The inputs of a large request were parsed in a worker thread, and are not parsed again to be counted.
+  return count === 0 || (!call.large && count !== countOf(call.member('input')))
 }
+
+/** Whether a list begins with a number here. */
+const isListAt = (reply: Buffer, at: number): boolean => /^\s*\[\s*[-\d]/.test(reply.toString('latin1', at, at + 64))
+
+/** Whether here is the base64 of 32-bit floats. */
+function isFloatsAt(reply: Buffer, at: number): boolean {
+  const begin = /^\s*"(?=[\w+/-])/.exec(reply.toString('latin1', at, at + 64))?.[0].length
+  if (begin === undefined) return false
+  const text = reply.subarray(at + begin, reply.indexOf('"', at + begin))
+  const padding = text.at(-1) !== PADDING ? 0 : text.at(-2) === PADDING ? 2 : 1
+  return Number.isInteger((((text.length - padding) * 3) >> 2) / 4)
+}
+
+/** The last byte of some base64: `=`. */
+const PADDING = 0x3d
 
 /** Embeddings use prompt tokens only. */
 function usageOf(reply: object): Usage | undefined {
@@ -63,7 +88,6 @@ function usageOf(reply: object): Usage | undefined {
  * not match the request.
  */
 function normalise(translated: object, call: Call): object {
-  // The inputs of a large request were parsed in a worker thread, and are not parsed again to be counted.
   const vectors = vectorsOf(translated as TranslatedEmbeddings, call.large ? undefined : countOf(call.member('input')))
   const encode = call.member('encoding_format') === 'base64' ? toBase64 : (vector: readonly number[]) => vector
   // Clients rely on usage: the member is not optional.
@@ -89,13 +113,16 @@ function outline(bytes: Buffer): Buffer | undefined {
   return Buffer.concat([bytes.subarray(0, data), Buffer.from('"data":[{'), bytes.subarray(last)])
 }
 
-/** The vectors of a reply. Throws an Error if there are not as many as expected, or if one is not a list of numbers. */
+/** The vectors of a reply. Throws an Error if there are not as many as expected, or if they are not lists of numbers, all of one length. */
 function vectorsOf({ data }: TranslatedEmbeddings, expected = data.length): readonly (readonly number[])[] {
   if (data.length !== expected) throw new Error(`there are ${data.length} embeddings of ${expected} inputs`)
-  return data.map(({ embedding }) => {
+  const vectors = data.map(({ embedding }) => {
     if (isVector(embedding)) return embedding
     throw new Error('an embedding is no list of numbers')
   })
+  if (vectors.some(({ length }) => length !== vectors[0]!.length))
+    throw new Error('embeddings of one model have different lengths')
+  return vectors
 }
 
 /** Encodes a vector as OpenAI does: consecutive little-endian 32-bit floats. */

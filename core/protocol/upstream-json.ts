@@ -78,8 +78,23 @@ export class ScannedReply {
 
   /** Whether a member is a list that begins with an object. */
   listsObjects(key: string): boolean {
+    return /^\[\s*\{/.test(this.#beginOf(key))
+  }
+
+  /** Whether a member is a list with nothing in it. */
+  isEmptyList(key: string): boolean {
+    return /^\[\s*\]/.test(this.#beginOf(key))
+  }
+
+  /** Whether a member is a text. */
+  isText(key: string): boolean {
+    return this.#beginOf(key).startsWith('"')
+  }
+
+  /** The first characters of a member; '' if it is absent. */
+  #beginOf(key: string): string {
     const member = this.#find(key)
-    return member !== undefined && /^\[\s*\{/.test(this.#scanned.toString('latin1', member.start, member.start + 64))
+    return member === undefined ? '' : this.#scanned.toString('latin1', member.start, member.start + 64)
   }
 
   /** The value of a member; undefined if it is absent, or too large to be what is looked for. */

@@ -1,6 +1,6 @@
 import type { Call } from './call.ts'
 import { InvalidConfig } from './invalid-config.ts'
-import { isRecord } from './json.ts'
+import { isRecord, unknownShape } from './json.ts'
 import type { Upload } from './upload.ts'
 
 /** The base URL of an upstream's API. */
@@ -42,6 +42,8 @@ export function parseBaseUrl(baseUrl: string, { field = 'baseUrl', endpoint, omi
 export interface Paging {
   /** The member of a page that holds its entries. */
   readonly entries: string
+  /** The member of an entry that names it. Absent: entries are not looked at. */
+  readonly id?: string
   /** Query parameters of every page. */
   readonly query?: Readonly<Record<string, string>>
   /** The query parameter that takes the cursor of a page. The first page is requested without it. */
@@ -56,18 +58,24 @@ export type GetPage = (query: Readonly<Record<string, string>>) => Promise<unkno
 /** Stops at an upstream that returns pages without end; no real list is as long. */
 const MAX_PAGES = 30
 
-/** The entries of all pages of a list that are objects. Throws what `get` throws. */
+/**
+ * The entries of all pages of a list that are objects and have a name. Throws what `get` throws, and an Error for a page that is none, or has entries without
+ * one that can be read. An upstream may leave out a list that is empty.
+ */
 export async function readPages(
   get: GetPage,
-  { entries, query, cursor, next }: Paging,
+  { entries, id, query, cursor, next }: Paging,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const found: Readonly<Record<string, unknown>>[] = []
   let at: string | undefined
   for (let count = 0; count < MAX_PAGES; count++) {
     const page = await get({ ...query, ...(at !== undefined && { [cursor]: at }) })
-    if (!isRecord(page)) break
-    const own = page[entries]
-    if (Array.isArray(own)) found.push(...own.filter(isRecord))
+    if (!isRecord(page)) throw unknownShape('a page of a list')
+    const own = page[entries] ?? []
+    if (!Array.isArray(own)) throw unknownShape(entries)
+    const read = own.filter((entry) => isRecord(entry) && (id === undefined || typeof entry[id] === 'string'))
+    if (own.length > 0 && read.length === 0) throw unknownShape(`the entries of ${entries}`)
+    found.push(...read)
     const after = next(page)
     if (typeof after !== 'string' || after === '' || after === at) break
     at = after

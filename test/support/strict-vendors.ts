@@ -125,7 +125,7 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
   },
 }
 
-/** The presets without a strict vendor: theirs ignore what they do not know, or no refusal of theirs was found. */
+/** The presets without a strict vendor: what theirs refuse is not looked up yet. */
 export const WITHOUT_REFUSALS: readonly PresetName[] = [
   'openai',
   'baidu',

@@ -6,45 +6,64 @@ import { writtenLength } from '../written-text.ts'
 import { parseUnencoded } from './encoded-media.ts'
 
 /** An event of OpenAI's endpoints for images and audio. */
-interface MediaEvent {
+interface MediaEvent extends Readonly<Record<string, unknown>> {
   readonly type?: unknown
   readonly error?: unknown
   readonly usage?: unknown
 }
 
-/** Reads streams of images and audio: each event has a `type`, and the last one of a picture or a recording has a type of its own. */
+/** The events of an endpoint. */
+export interface MediaEvents {
+  /** How the type of a last event ends. */
+  readonly last: string
+  /** The members of events that hold what the client asked for, as text. */
+  readonly content: readonly string[]
+}
+
+/**
+ * Reads streams of images and audio: each event has a `type`, and the last one of a picture or a recording has a type of its own. A stream without any
+ * content is no reply.
+ */
 export class MediaEventReader implements EventReader {
-  readonly #last: string
+  readonly #events: MediaEvents
   readonly #usageOf: (event: object) => unknown
+  #hasContent = false
   finished = false
   readonly report: UsageReport
   refusal: UpstreamRefusal | undefined
 
-  /** `last`: how the type of a last event ends. */
-  constructor(last: string, usageOf: (event: object) => unknown, call: StreamedCall) {
+  constructor(events: MediaEvents, usageOf: (event: object) => unknown, call: StreamedCall) {
     this.report = new UsageReport(call)
-    this.#last = last
+    this.#events = events
     this.#usageOf = usageOf
   }
 
   read(data: string, named: string): EventKind {
     if (data.trim() === '') return 'drop'
-    if (data.startsWith('[DONE]')) return 'last'
+    if (data.startsWith('[DONE]')) return this.#hasContent ? 'last' : 'malformed'
     const event = parseUnencoded(data) as MediaEvent | undefined
     if (event === undefined) return 'malformed'
+    const { last, content } = this.#events
     const type = typeof event.type === 'string' ? event.type : named
     if (event.error != null || type === 'error') {
       this.refusal = refusalOf(event)
       return 'error'
     }
+    for (const name of content) {
+      if (event[name] == null) continue
+      if (typeof event[name] !== 'string') return 'malformed'
+      this.#hasContent = true
+    }
+    const isLast = type.endsWith(last)
+    if (type === '' || (isLast && !this.#hasContent)) return 'malformed'
     // Several pictures have a last event each.
-    this.finished ||= type.endsWith(this.#last)
+    this.finished ||= isLast
     if (type.endsWith('.delta')) this.report.wrote(writtenLength(data))
-    this.report.read(this.#usageOf(event), type.endsWith(this.#last))
+    this.report.read(this.#usageOf(event), isLast)
     return 'pass'
   }
 
   isMeaningful(): boolean {
-    return true
+    return this.#hasContent
   }
 }

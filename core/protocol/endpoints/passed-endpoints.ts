@@ -1,18 +1,19 @@
 import { type Call, type EndpointName, promptsOf, type Usage } from '../../sdk/api.ts'
+import { isRecord } from '../../sdk/json.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import { chatReply } from '../chat-completions.ts'
 import { MEDIA_BYTES, type ModelEndpoint, type ReplyFormat, type ReplyKind, type WholeReply } from '../format.ts'
 import type { ScannedReply } from '../upstream-json.ts'
 import { readUsage } from '../usage.ts'
 import { checkOf } from '../validation.ts'
-import { MediaEventReader } from './event-reader.ts'
+import { MediaEventReader, type MediaEvents } from './event-reader.ts'
 
 /** How an endpoint replies, to clients and by its upstreams. */
 interface Replies {
-  /** The member that makes a JSON object a reply. Absent: replies are not JSON. */
-  readonly member?: string
-  /** How the type of the last event of a stream ends. Absent: the endpoint never streams events. */
-  readonly lastEvent?: string
+  /** Whether a JSON object has what clients read of a reply. Absent: replies are not JSON. */
+  isReply?(reply: ScannedReply): boolean
+  /** Absent: the endpoint never streams events. */
+  readonly events?: MediaEvents
   /** The content types of replies that are neither JSON nor events. */
   readonly bytes?: RegExp
   /** Absent: events if the client asked for a stream, else JSON. */
@@ -55,9 +56,15 @@ const completionReply: ReplyFormat = {
     }),
 }
 
+/** Whether a member is a list of these. A long one is not looked through. */
+function lists(reply: ScannedReply, key: string, isElement: (element: Readonly<Record<string, unknown>>) => boolean): boolean {
+  const elements = reply.get(key) ?? []
+  return reply.listsObjects(key) && Array.isArray(elements) && elements.every((each) => isRecord(each) && isElement(each))
+}
+
 const imageReplies: Replies = {
-  member: 'data',
-  lastEvent: '.completed',
+  isReply: (reply) => lists(reply, 'data', ({ b64_json, url }) => typeof (b64_json ?? url) === 'string'),
+  events: { last: '.completed', content: ['b64_json', 'url'] },
   usage: (reply) => mediaUsage(reply, 'image_tokens'),
   encodes: true,
 }
@@ -69,8 +76,8 @@ const recording = { prompt: string, response_format: string, stream: boolean }
 const TEXTS = new Set<unknown>(['text', 'srt', 'vtt'])
 
 const transcripts: Replies = {
-  member: 'text',
-  lastEvent: '.done',
+  isReply: (reply) => reply.isText('text'),
+  events: { last: '.done', content: ['delta', 'text'] },
   bytes: /^(?:text\/(?:plain|vtt|srt)|application\/(?:x-subrip|json|octet-stream))\b/,
   kind: (call) => (call.stream ? 'events' : TEXTS.has(call.member('response_format')) ? 'bytes' : 'whole'),
   usage: (reply) => mediaUsage(reply),
@@ -102,7 +109,11 @@ const ROWS: readonly PassedEndpoint[] = [
     name: 'moderations',
     path: '/v1/moderations',
     request: { required: ['input'], properties: { input: text, stream: { enum: [false] } } },
-    replies: { member: 'results', usage: (reply) => mediaUsage(reply) },
+    replies: {
+      // A client takes what is not flagged for harmless.
+      isReply: (reply) => lists(reply, 'results', ({ flagged }) => typeof flagged === 'boolean'),
+      usage: (reply) => mediaUsage(reply),
+    },
   },
   {
     name: 'images.generations',
@@ -131,7 +142,12 @@ const ROWS: readonly PassedEndpoint[] = [
         stream: { enum: [false] },
       },
     },
-    replies: { member: 'results', usage: rerankUsage, normalise: completeRanking },
+    replies: {
+      isReply: (reply) =>
+        lists(reply, 'results', ({ index, relevance_score: score }) => Number.isSafeInteger(index) && typeof score === 'number'),
+      usage: rerankUsage,
+      normalise: completeRanking,
+    },
   },
   {
     name: 'audio.speech',
@@ -141,7 +157,7 @@ const ROWS: readonly PassedEndpoint[] = [
       properties: { input: string, stream: boolean, stream_format: string, response_format: string },
     },
     replies: {
-      lastEvent: '.done',
+      events: { last: '.done', content: ['audio'] },
       bytes: /^(?:audio\/|application\/octet-stream\b)/,
       kind: (call) => (call.stream || call.member('stream_format') === 'sse' ? 'events' : 'bytes'),
       usage: (reply) => mediaUsage(reply, 'audio_tokens'),
@@ -176,24 +192,24 @@ function toEndpoint({ name, path, form, request, replies }: PassedEndpoint): Mod
 
 function toFormat(
   endpoint: EndpointName,
-  { member, lastEvent, bytes, kind, usage, normalise, writes, encodes }: Replies,
+  { isReply, events, bytes, kind, usage, normalise, writes, encodes }: Replies,
 ): ReplyFormat {
   return {
     endpoint,
-    ...(lastEvent !== undefined && { reader: (call) => new MediaEventReader(lastEvent, usage, call), typed: true, done: '' }),
+    ...(events && { reader: (call) => new MediaEventReader(events, usage, call), typed: true, done: '' }),
     ...(bytes && { bytes }),
     ...(kind && { kind }),
     ...(encodes && { maxBytes: MEDIA_BYTES }),
-    whole: (reply) => readWhole(reply, member, usage),
+    whole: (reply) => readWhole(reply, isReply, usage),
     usage,
     normalise: normalise ?? ((translated) => translated),
     generates: writes === true,
   }
 }
 
-function readWhole(reply: ScannedReply, member: string | undefined, usageOf: Replies['usage']): WholeReply | undefined {
+function readWhole(reply: ScannedReply, isReply: Replies['isReply'], usageOf: Replies['usage']): WholeReply | undefined {
   if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
-  if (member === undefined || !reply.has(member)) return undefined
+  if (isReply?.(reply) !== true) return undefined
   return { usage: usageOf(reply.pick('usage', 'meta')) }
 }
 

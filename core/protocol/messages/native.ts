@@ -1,5 +1,5 @@
 import type { EndpointName, UpstreamRefusal, Usage } from '../../sdk/api.ts'
-import { isRecord, textOf } from '../../sdk/json.ts'
+import { isCount, isRecord, textOf } from '../../sdk/json.ts'
 import { type MessagesUsage, usageOfMessages } from '../../sdk/messages-usage.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import type { CleanedBody } from '../client-protocol.ts'
@@ -18,18 +18,28 @@ export const messagesReply: ReplyFormat = {
   typed: true,
   // The last event ends the stream; no marker follows.
   done: '',
-  whole: (reply) => readWhole(reply, () => (reply.get('type') === 'message' ? wholeOf(reply.get('usage')) : undefined)),
+  whole: (reply) => readWhole(reply, () => (isMessage(reply) ? wholeOf(reply.get('usage')) : undefined)),
   usage: (reply) => usageOf((reply as { readonly usage?: unknown }).usage),
   normalise: (translated) => translated,
   generates: true,
 }
+
+/** Whether a reply has the members by which a client knows that it is answered. Claude may end its turn without a word ("Handling stop reasons", platform.claude.com). */
+function isMessage(reply: ScannedReply): boolean {
+  const stop = reply.get('stop_reason') ?? null
+  const isAnswer = reply.listsObjects('content') || (reply.isEmptyList('content') && stop !== 'tool_use')
+  return reply.get('type') === 'message' && isAnswer && isReason(stop)
+}
+
+/** A reason that is not known is the client's affair. */
+const isReason = (stop: unknown): boolean => stop === null || typeof stop === 'string'
 
 const NO_TOKENS: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
 
 /** The replies of an endpoint that counts tokens and uses none. */
 export const countReply = (endpoint: EndpointName): ReplyFormat => ({
   endpoint,
-  whole: (reply) => readWhole(reply, () => (Number.isSafeInteger(reply.get('input_tokens')) ? { usage: NO_TOKENS } : undefined)),
+  whole: (reply) => readWhole(reply, () => (isCount(reply.get('input_tokens')) ? { usage: NO_TOKENS } : undefined)),
   usage: () => NO_TOKENS,
   normalise: (translated) => translated,
   generates: false,
@@ -45,7 +55,10 @@ const PRELUDE: ReadonlySet<string> = new Set(['message_start', 'ping'])
 /** Events that are parsed: the others only pass. */
 const READ: ReadonlySet<string> = new Set(['message_start', 'message_delta', 'error'])
 
-/** Reads the events of a streamed message; parses those that have usage or an error. */
+/**
+ * Reads the events of a streamed message; parses those that have usage or an error. The SDKs take what has no place in a message for nothing, and so a
+ * message that lacks a part for a whole one: such an event is refused.
+ */
 class MessageEventReader implements EventReader {
   finished = false
   refusal: UpstreamRefusal | undefined
@@ -53,6 +66,10 @@ class MessageEventReader implements EventReader {
   #usage: MessagesUsage = {}
   /** Of the message that has begun. */
   #id: string | undefined
+  /** The place of the last block that has begun. */
+  #block = -1
+  /** Whether a message_delta has said why the answer ends. */
+  #hasReason = false
 
   constructor(call: StreamedCall) {
     this.report = new UsageReport(call)
@@ -61,14 +78,12 @@ class MessageEventReader implements EventReader {
   read(data: string, named: string): EventKind {
     if (data.trim() === '') return 'drop'
     if (!data.startsWith('{')) return 'malformed'
-    const type = typeOf(data, named)
-    if (type === 'message_stop') {
-      this.finished = true
-      return 'last'
-    }
+    const [type, index] = headOf(data)
     if (type !== undefined && !READ.has(type)) {
+      if ((named !== '' && named !== type) || !this.#isInPlace(type, index)) return 'malformed'
       this.report.wrote(writtenLength(data))
-      return 'pass'
+      this.finished = type === 'message_stop'
+      return this.finished ? 'last' : 'pass'
     }
     const event = parse(data)
     if (event === undefined) return 'malformed'
@@ -77,19 +92,53 @@ class MessageEventReader implements EventReader {
       this.refusal = refusalOf(event)
       return 'error'
     }
-    if (type === 'message_start') {
-      const id = isRecord(event.message) ? textOf(event.message.id) : ''
-      // The SDKs refuse a message that begins twice; the beginning of another one is none of this.
-      if (this.#id !== undefined) return this.#id === id ? 'drop' : 'malformed'
-      this.#id = id
+    switch (named === '' || named === type ? type : undefined) {
+      case 'message_start':
+        return this.#begin(event.message)
+      case 'message_delta':
+        return this.#end(event)
+      default:
+        return 'malformed'
     }
-    // The count of the answer in message_start is that of its first tokens.
-    this.#count(isRecord(event.message) ? event.message.usage : event.usage, type === 'message_delta')
+  }
+
+  isMeaningful(data: string): boolean {
+    return this.#id !== undefined && !PRELUDE.has(headOf(data)[0] ?? '')
+  }
+
+  /** Whether what the event belongs to has begun. */
+  #isInPlace(type: string, index: number | undefined): boolean {
+    switch (type) {
+      case 'content_block_start':
+        this.#block = Math.max(this.#block + (index === undefined ? 1 : 0), index ?? 0)
+        return this.#id !== undefined
+      case 'content_block_delta':
+      case 'content_block_stop':
+        return this.#block >= (index ?? 0)
+      case 'message_stop':
+        return this.#hasReason
+      default:
+        // Types that are not known are to be ignored.
+        return true
+    }
+  }
+
+  #begin(message: unknown): EventKind {
+    if (!isRecord(message) || !Array.isArray(message.content)) return 'malformed'
+    const id = textOf(message.id)
+    // The SDKs refuse a message that begins twice; the beginning of another one is none of this.
+    if (this.#id !== undefined) return this.#id === id ? 'drop' : 'malformed'
+    this.#id = id
+    // The count of the answer is that of its first tokens.
+    this.#count(message.usage, false)
     return 'pass'
   }
 
-  isMeaningful(data: string, named: string): boolean {
-    return !PRELUDE.has(typeOf(data, named) ?? '')
+  #end({ delta, usage }: Members): EventKind {
+    if (this.#id === undefined || !isRecord(delta) || !isReason(delta.stop_reason ?? null)) return 'malformed'
+    this.#hasReason ||= delta.stop_reason != null
+    this.#count(usage, true)
+    return 'pass'
   }
 
   /** Usage is cumulative: later counts replace earlier ones, null replaces nothing. */
@@ -101,14 +150,15 @@ class MessageEventReader implements EventReader {
   }
 }
 
-/** Anthropic writes an event's type first. Anchored, so that text inside the event cannot match. */
-const TYPE_FIRST = /^\{\s*"type"\s*:\s*"(\w+)"/
+/** Anthropic writes an event's type first, and the place of its block next. Anchored, so that text inside the event cannot match. */
+const HEAD = /^\{\s*"type"\s*:\s*"(\w+)"(?:\s*,\s*"index"\s*:\s*(\d+))?/
 
-/** An event's type, from SSE's `event:` or from its data; undefined if both lack it. */
-function typeOf(data: string, named: string): string | undefined {
-  if (named !== '') return named
-  const type = TYPE_FIRST.exec(data)?.[1] ?? parse(data)?.type
-  return typeof type === 'string' ? type : undefined
+/** The type of an event and the place of its block, each undefined if it is absent or no such thing. */
+function headOf(data: string): readonly [type: string | undefined, index: number | undefined] {
+  const head = HEAD.exec(data)
+  if (head !== null) return [head[1], head[2] === undefined ? undefined : Number(head[2])]
+  const { type, index } = parse(data) ?? {}
+  return [typeof type === 'string' ? type : undefined, isCount(index) ? index : undefined]
 }
 
 /** Bytes as latin1, as the relay keeps them. */

@@ -103,22 +103,31 @@ class SealedIds {
 
 /** Events that end a stream; each contains the whole response. */
 const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed'])
-/** Events before the first one with content. */
+/** Events before the first one with content; each contains the response. */
 const PRELUDE = new Set(['response.created', 'response.queued', 'response.in_progress'])
+
+const HAS_RESPONSE = /"response"\s*:\s*\{/
 
 /** Most of them have a usage of null. */
 const HAS_USAGE = /"usage"\s*:\s*\{/
 
 /** An event that shows an item for the first time. */
 const ITEM_ADDED = 'response.output_item.added'
+/** Events that contain an item. */
+const ITEM_EVENTS = new Set([ITEM_ADDED, 'response.output_item.done'])
 
-/** Reads the events of a streamed response; of those with a type it parses only the last one, and those with new ids if they are kept. */
+/**
+ * Reads the events of a streamed response; of those with a type it parses only the last one, and those with new ids if they are kept. The last one
+ * repeats the whole answer: what the others lack, a client finds there.
+ */
 class ResponseStreamReader implements EventReader {
   finished = false
   unfinished = false
   readonly report: UsageReport
   refusal: UpstreamRefusal | undefined
   readonly #ids: SealedIds | undefined
+  #hasBegun = false
+  #hasItems = false
 
   /** `ids`: of the response, if it is kept. */
   constructor(call: StreamedCall, ids?: SealedIds) {
@@ -134,6 +143,7 @@ class ResponseStreamReader implements EventReader {
     if (data.trim() === '') return 'drop'
     if (!data.startsWith('{')) return 'malformed'
     const type = typeOf(data, named)
+    if (type !== undefined && !this.#isInPlace(type, data)) return 'malformed'
     if (type !== undefined && PRELUDE.has(type) && HAS_USAGE.test(data)) this.report.read(usageOf(parse(data)?.response ?? {}))
     if (this.#ids !== undefined && type !== undefined && (type === ITEM_ADDED || PRELUDE.has(type))) this.#seal(parse(data))
     // The events that end a part repeat its text.
@@ -142,15 +152,28 @@ class ResponseStreamReader implements EventReader {
     const event = parse(data)
     if (event === undefined) return 'malformed'
     if (type === 'error' || event.error != null) return this.#refuse(event)
-    if (type === undefined) return 'pass'
-    if (event.response === undefined) return 'malformed'
-    this.report.servedBy(servedBy(event.response))
-    this.report.read(usageOf(event.response), true)
-    if (type === 'response.failed') return this.#refuse(event.response)
+    const { response } = event
+    if (type === undefined || !isRecord(response) || typeof response.status !== 'string') return 'malformed'
+    this.report.servedBy(servedBy(response))
+    this.report.read(usageOf(response), true)
+    if (type === 'response.failed') return this.#refuse(response)
+    // Some servers leave the items out here, when their own events had them.
+    this.#hasItems ||= Array.isArray(response.output) && response.output.some(isRecord)
+    if (type === 'response.completed' && !this.#hasItems) return 'malformed'
     this.#seal(event)
     this.finished = true
-    this.unfinished = isUnfinished(event.response)
+    this.unfinished = isUnfinished(response)
     return 'last'
+  }
+
+  /** Whether the response has begun that the event belongs to. */
+  #isInPlace(type: string, data: string): boolean {
+    if (PRELUDE.has(type)) {
+      this.#hasBegun = HAS_RESPONSE.test(data)
+      return this.#hasBegun
+    }
+    this.#hasItems ||= ITEM_EVENTS.has(type)
+    return this.#hasBegun || type === 'error' || LAST.has(type)
   }
 
   #seal(event: Event | undefined): void {
@@ -183,7 +206,9 @@ function typeOf(data: string, named: string): string | undefined {
 function whole(reply: ScannedReply, kept?: KeptCall): WholeReply | undefined {
   if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
   const response = reply.pick('object', 'usage', 'status', 'id', 'previous_response_id', 'service_tier') as Response
-  if (response.object !== 'response') return undefined
+  const { object, status } = response
+  const hasOutput = reply.listsObjects('output') || (reply.isEmptyList('output') && status !== 'completed')
+  if (object !== 'response' || typeof status !== 'string' || !hasOutput) return undefined
   const usage = usageOf(response)
   const known = { usage, unfinished: isUnfinished(response), served: servedBy(response) }
   if (kept === undefined) return known

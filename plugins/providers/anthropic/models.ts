@@ -67,6 +67,7 @@ export function factsOf(model: string, own: FactsTable = {}): ModelFacts {
 /** "List Models", platform.claude.com. */
 const PAGING: Paging = {
   entries: 'data',
+  id: 'id',
   query: { limit: '1000' },
   cursor: 'after_id',
   next: ({ has_more, last_id }) => (has_more === true ? last_id : undefined),

@@ -27,6 +27,7 @@ export function toCompletion(body: unknown): TranslatedCompletion {
   const text = joinTexts(blocks, 'text')
   const thinking = joinTexts(blocks, 'thinking')
   const refusal = toExplanation(reply.stop_details)
+  if (text === '' && calls.length === 0 && blocks.some(isUnknown)) throw nothingKnown()
   return {
     ...(typeof reply.id === 'string' && { id: reply.id }),
     choices: [
@@ -53,6 +54,13 @@ export function expectBlock(block: ReplyBlock): ReplyBlock {
   if (typeof block.type !== 'string' || block.type === '') throw new Error('a block without a type')
   return block
 }
+
+const KNOWN: ReadonlySet<unknown> = new Set(['text', 'thinking', 'redacted_thinking', 'tool_use'])
+
+const isUnknown = ({ type }: ReplyBlock): boolean => !KNOWN.has(type)
+
+/** The Error for a message of which nothing is left once the unknown is left out. */
+export const nothingKnown = (): Error => new Error('The message has an answer of an unknown kind only.')
 
 /** Why the model refused, in words; '' if it did not, or gives no reason (`RefusalStopDetails`). */
 export function toExplanation(details: unknown): string {

@@ -15,7 +15,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { type Placed, placed, toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import { expectBlock, toCompletion, toExplanation, toFinishReason, usageOf } from './reply.ts'
+import { expectBlock, nothingKnown, toCompletion, toExplanation, toFinishReason, usageOf } from './reply.ts'
 import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock } from './wire.ts'
 
 /** Translates the reply to `POST /v1/messages`, whole or streamed. */
@@ -31,7 +31,7 @@ type OpenBlock =
   | { readonly kind: 'other' }
   | { readonly kind: 'thinking'; thinking: string; signature: string }
   /** `call`: the number of the tool call; block indexes count text and Anthropic's own tools too. */
-  | { readonly kind: 'tool'; readonly call: number; readonly input: unknown; begun: boolean }
+  | { readonly kind: 'tool'; readonly call: number; readonly input: unknown; begun: boolean; isPartial: boolean }
 
 /**
  * Translates the events of a streamed message. Their order is message_start, then per block its start, deltas and stop, then
@@ -46,7 +46,10 @@ class MessageStream {
   readonly #kept = new KeptText()
   #model = ''
   #calls = 0
-  #hasContent = false
+  /** Whether the client has text or a call. */
+  #hasAnswer = false
+  /** Whether anything of an unknown kind was left out: it may have been the answer. */
+  #isPartial = false
   #stopReason: unknown
   #refusal = ''
   #begun: { readonly id: unknown } | undefined
@@ -62,17 +65,15 @@ class MessageStream {
   event({ data }: UpstreamEvent): readonly TranslatedChunk[] {
     if (this.#over) return []
     const text = TEXT_DELTA.exec(data)
-    if (text !== null) return this.#content(this.#say(text[1]!))
+    if (text !== null) return this.#say(text[1]!)
     const event: StreamEvent = JSON.parse(data)
     switch (event.type) {
       case 'message_start':
         return this.#startMessage(event.message ?? {})
       case 'content_block_start':
-        return this.#content(this.#startBlock(event.index, expectBlock(expectObject(event.content_block, 'content_block') ?? {})))
+        return this.#startBlock(event.index, expectBlock(expectObject(event.content_block, 'content_block') ?? {}))
       case 'content_block_delta':
-        return this.#content(
-          this.#continueBlock(this.#open.get(event.index), expectBlock(expectObject(event.delta, 'delta') ?? {})),
-        )
+        return this.#continueBlock(this.#open.get(event.index), expectBlock(expectObject(event.delta, 'delta') ?? {}))
       case 'content_block_stop':
         return this.#stopBlock(event.index)
       case 'message_delta':
@@ -87,6 +88,7 @@ class MessageStream {
       default:
         // Types that are not known are to be ignored; what has none is no event.
         if (typeof event.type !== 'string') throw new Error('not an event of the Messages API')
+        if (event.type !== 'ping') this.#leaveOut()
         return []
     }
   }
@@ -95,11 +97,6 @@ class MessageStream {
   end(): readonly TranslatedChunk[] {
     if (!this.#over) throw new Error('The stream ended before message_stop.')
     return []
-  }
-
-  #content(chunks: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
-    this.#hasContent ||= chunks.length > 0
-    return chunks
   }
 
   #startMessage({ id, model, usage }: MessageReply): readonly TranslatedChunk[] {
@@ -117,6 +114,7 @@ class MessageStream {
   }
 
   #startBlock(index: number | undefined, block: ReplyBlock): readonly TranslatedChunk[] {
+    if (this.#open.has(index)) throw new Error('a block that begins twice')
     switch (block.type) {
       case 'text':
         return this.#say(block.text)
@@ -130,17 +128,26 @@ class MessageStream {
         this.#thought(block)
         return []
       case 'tool_use':
-        this.#open.set(index, { kind: 'tool', call: this.#calls, input: block.input, begun: false })
+        this.#open.set(index, { kind: 'tool', call: this.#calls, input: block.input, begun: false, isPartial: false })
         return [this.#startCall(expectCallId(block.id), expectName(block.name))]
       default:
         this.#open.set(index, { kind: 'other' })
+        this.#leaveOut()
         return []
     }
   }
 
+  /** Something of an unknown kind: it may be the answer, or the arguments of a call that has begun. */
+  #leaveOut(): void {
+    this.#isPartial = true
+    for (const block of this.#open.values()) if (block.kind === 'tool') block.isPartial = true
+  }
+
   #say(text: unknown): readonly TranslatedChunk[] {
+    const chunks = chunk.fromText(chunk.content, text)
+    this.#hasAnswer ||= chunks.length > 0
     if (this.#calls === 0) this.#written += textOf(text).length
-    return chunk.fromText(chunk.content, text)
+    return chunks
   }
 
   #thought(block: ReplyBlock): void {
@@ -150,6 +157,7 @@ class MessageStream {
   #startCall(id: string, name: string): TranslatedChunk {
     const state = toThinkingState(this.#model, this.#thinking)
     this.#thinking = []
+    this.#hasAnswer = true
     return chunk.toolCall({ index: this.#calls++, id, name, ...state })
   }
 
@@ -166,6 +174,7 @@ class MessageStream {
       case 'input_json_delta':
         return continueCall(block, expectText(delta.partial_json, 'partial_json'))
       default:
+        this.#leaveOut()
         return []
     }
   }
@@ -177,12 +186,15 @@ class MessageStream {
       this.#thought({ type: 'thinking', thinking: block.thinking, signature: block.signature })
     }
     // A tool call without arguments has no deltas, and '' is no JSON.
+    if (block?.kind === 'tool' && !block.begun && block.isPartial) throw nothingKnown()
     if (block?.kind === 'tool' && !block.begun) return [chunk.toolArguments(block.call, expectArguments(block.input))]
     return []
   }
 
   #finish(): readonly TranslatedChunk[] {
-    if (!this.#hasContent && this.#stopReason == null) throw new Error('The message has neither content nor a stop reason.')
+    // Nobody has said that the answer is whole: it may have been cut at its limit.
+    if (this.#stopReason == null) throw new Error('The message ended without a stop reason.')
+    if (!this.#hasAnswer && this.#isPartial) throw nothingKnown()
     return [...chunk.fromText(chunk.refusal, this.#refusal), chunk.finish(toFinishReason(this.#stopReason))]
   }
 }

@@ -96,6 +96,7 @@ export type GetList = (path: string) => GetPage
 /** "ListFoundationModels", Amazon Bedrock API reference: a single page. */
 const MODELS: Paging = {
   entries: 'modelSummaries',
+  id: 'modelId',
   query: { byOutputModality: 'TEXT' },
   cursor: 'nextToken',
   next: () => undefined,
@@ -104,6 +105,7 @@ const MODELS: Paging = {
 /** "ListInferenceProfiles", Amazon Bedrock API reference. */
 const PROFILES: Paging = {
   entries: 'inferenceProfileSummaries',
+  id: 'inferenceProfileId',
   query: { maxResults: '1000' },
   cursor: 'nextToken',
   next: ({ nextToken }) => nextToken,

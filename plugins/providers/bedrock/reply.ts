@@ -28,6 +28,7 @@ export function toCompletion(body: unknown, model: string): TranslatedCompletion
   const reasoning = blocks
     .map(({ reasoningContent }) => expectText(reasoningContent?.reasoningText?.text, 'a text of reasoning'))
     .join('')
+  if (text === '' && calls.length === 0 && blocks.some(isUnknown)) throw nothingKnown()
   return {
     choices: [
       {
@@ -42,6 +43,12 @@ export function toCompletion(body: unknown, model: string): TranslatedCompletion
     usage: toUsage(reply.usage),
   }
 }
+
+const isUnknown = ({ text, citationsContent, toolUse, reasoningContent }: ReplyBlock): boolean =>
+  (text ?? citationsContent ?? toolUse ?? reasoningContent) == null
+
+/** The Error for a reply of which nothing is left once the unknown is left out. */
+export const nothingKnown = (): Error => new Error('The reply has an answer of an unknown kind only.')
 
 /** The text of a block, with or without citations. */
 function blockText({ text, citationsContent }: ReplyBlock): string {

@@ -14,7 +14,7 @@ import { type Placed, placed } from '../anthropic/reasoning.ts'
 import { FrameDecoder } from './frames.ts'
 import { toReasoningBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import { toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
+import { nothingKnown, toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
 import type { ReasoningBlock, ReplyBlock, ReplyReasoning, ReplyToolUse, StreamEvent } from './wire.ts'
 
 /** Translates the reply to Converse or ConverseStream. `model`: Bedrock's name of it, which replies omit. */
@@ -31,7 +31,7 @@ type OpenBlock =
   | { readonly kind: 'other' }
   | { readonly kind: 'reasoning'; text: string; signature: string; readonly redacted: Buffer[] }
   /** `call`: the number of the tool call; block indexes count text and reasoning too. */
-  | { readonly kind: 'tool'; readonly call: number }
+  | { readonly kind: 'tool'; readonly call: number; begun: boolean; isPartial: boolean }
 
 /**
  * Translates the events of a ConverseStream. Their order is messageStart, then per block its start (of tools only), deltas and stop, then
@@ -46,7 +46,10 @@ class ConverseStream {
   #written = 0
   readonly #kept = new KeptText()
   #calls = 0
-  #hasContent = false
+  /** Whether the client has text or a call. */
+  #hasAnswer = false
+  /** Whether anything of an unknown kind was left out: it may have been the answer. */
+  #isPartial = false
   #stopped: { readonly reason: unknown } | undefined
   #hasMetadata = false
 
@@ -63,14 +66,13 @@ class ConverseStream {
   event(frame: UpstreamEvent): readonly TranslatedChunk[] {
     if (frame.headers?.[':message-type'] !== 'event') throw toUpstreamError(frame)
     if (this.over) return []
-    const event: StreamEvent = JSON.parse(frame.data)
+    const event: StreamEvent | undefined = expectObject(JSON.parse(frame.data), 'an event')
+    if (event === undefined) throw new Error('not an event of ConverseStream')
     switch (frame.type) {
       case 'contentBlockStart':
-        return this.#content(
-          this.#startBlock(event.contentBlockIndex, expectObject(expectObject(event.start, 'start')?.toolUse, 'toolUse')),
-        )
+        return this.#startBlock(event.contentBlockIndex, expectObject(expectObject(event.start, 'start')?.toolUse, 'toolUse'))
       case 'contentBlockDelta':
-        return this.#content(this.#continueBlock(event.contentBlockIndex, expectObject(event.delta, 'delta') ?? {}))
+        return this.#continueBlock(event.contentBlockIndex, expectObject(event.delta, 'delta') ?? {})
       case 'contentBlockStop':
         this.#stopBlock(event.contentBlockIndex)
         return []
@@ -81,6 +83,7 @@ class ConverseStream {
         this.#hasMetadata = true
         return [...this.#finish(), ...usageIn(event)]
       default:
+        if (frame.type !== 'messageStart') this.#leaveOut()
         return []
     }
   }
@@ -91,21 +94,18 @@ class ConverseStream {
     return []
   }
 
-  #content(chunks: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
-    this.#hasContent ||= chunks.length > 0
-    return chunks
-  }
-
   #startBlock(index: number | undefined, toolUse: ReplyToolUse | null | undefined): readonly TranslatedChunk[] {
+    if (this.#open.has(index)) throw new Error('a block that begins twice')
     // Not a call for the client: Bedrock runs such tools itself.
     if (toolUse == null || toolUse.type === 'server_tool_use') {
       this.#open.set(index, { kind: 'other' })
       return []
     }
     const call = this.#calls++
-    this.#open.set(index, { kind: 'tool', call })
+    this.#open.set(index, { kind: 'tool', call, begun: false, isPartial: false })
     const state = toThinkingState(this.#model, this.#reasoning)
     this.#reasoning = []
+    this.#hasAnswer = true
     return [chunk.toolCall({ index: call, id: expectCallId(toolUse.toolUseId), name: expectName(toolUse.name), ...state })]
   }
 
@@ -113,8 +113,17 @@ class ConverseStream {
     if (isRecord(reasoningContent)) return this.#continueReasoning(index, reasoningContent)
     const input = expectObject(toolUse, 'toolUse')
     if (input !== undefined) return continueCall(this.#open.get(index), input.input)
+    const chunks = chunk.fromText(chunk.content, text)
+    this.#hasAnswer ||= chunks.length > 0
+    if (text == null) this.#leaveOut()
     if (this.#calls === 0) this.#written += textOf(text).length
-    return chunk.fromText(chunk.content, text)
+    return chunks
+  }
+
+  /** Something of an unknown kind: it may be the answer, or the arguments of a call that has begun. */
+  #leaveOut(): void {
+    this.#isPartial = true
+    for (const block of this.#open.values()) if (block.kind === 'tool') block.isPartial = true
   }
 
   #continueReasoning(index: number | undefined, delta: ReplyReasoning): readonly TranslatedChunk[] {
@@ -132,6 +141,7 @@ class ConverseStream {
   #stopBlock(index: number | undefined): void {
     const block = this.#open.get(index)
     this.#open.delete(index)
+    if (block?.kind === 'tool' && !block.begun && block.isPartial) throw nothingKnown()
     if (block?.kind !== 'reasoning') return
     const { text, signature, redacted } = block
     const redactedContent = Buffer.concat(redacted).toString('base64')
@@ -142,7 +152,8 @@ class ConverseStream {
   #finish(): readonly TranslatedChunk[] {
     if (this.#stopped === undefined || !this.#hasMetadata) return []
     const { reason } = this.#stopped
-    if (!this.#hasContent && reason == null) throw new Error('The reply has neither content nor a stop reason.')
+    if (!this.#hasAnswer && reason == null) throw new Error('The reply has neither content nor a stop reason.')
+    if (!this.#hasAnswer && this.#isPartial) throw nothingKnown()
     return [chunk.finish(toFinishReason(reason, this.#calls > 0))]
   }
 }
@@ -155,5 +166,7 @@ function usageIn({ usage }: StreamEvent): readonly TranslatedChunk[] {
 /** Empty for Bedrock's own tools, which have such deltas too. Throws an Error for a block that has not begun. */
 function continueCall(block: OpenBlock | undefined, input: unknown): readonly TranslatedChunk[] {
   if (block === undefined) throw new Error('arguments of a call that has not begun')
-  return block?.kind === 'tool' ? chunk.fromText((json) => chunk.toolArguments(block.call, json), input) : []
+  if (block.kind !== 'tool') return []
+  block.begun = true
+  return chunk.fromText((json) => chunk.toolArguments(block.call, json), input)
 }

@@ -49,6 +49,7 @@ export function factsOf(model: string, own: FactsTable = {}): ModelFacts {
 /** "List models", docs.cohere.com. */
 const PAGING: Paging = {
   entries: 'models',
+  id: 'name',
   query: { endpoint: 'chat', page_size: '1000' },
   cursor: 'page_token',
   next: ({ next_page_token }) => next_page_token,

@@ -27,6 +27,7 @@ export function toCompletion(body: unknown): TranslatedCompletion {
   const thinking = parts.map((part) => expectText(part.thinking, 'a text of thinking')).join('')
   const plan = expectText(tool_plan, 'tool_plan')
   const calls = toToolCalls(tool_calls, toThinkingState(plan, thinking))
+  if (text === '' && calls.length === 0 && parts.some((part) => (part.text ?? part.thinking) == null)) throw nothingKnown()
   return {
     ...(typeof reply.id === 'string' && { id: reply.id }),
     choices: [
@@ -43,6 +44,9 @@ export function toCompletion(body: unknown): TranslatedCompletion {
     usage: toUsage(reply.usage),
   }
 }
+
+/** The Error for a reply of which nothing is left once the unknown is left out. */
+export const nothingKnown = (): Error => new Error('The reply has an answer of an unknown kind only.')
 
 /** `state`: of the first call. */
 function toToolCalls(calls: unknown, state: ThinkingState | undefined): ToolCall[] {

@@ -49,7 +49,7 @@ function textOf(document: unknown, index: number): string {
 
 /** Reads a ranking. Throws an Error if there is none. */
 export function toRanking(body: unknown): object {
-  if (isRecord(body) && Array.isArray(body.results) && body.results.every(isRank)) return body
+  if (isRecord(body) && Array.isArray(body.results) && body.results.length > 0 && body.results.every(isRank)) return body
   throw new Error('The reply has no ranking.')
 }
 

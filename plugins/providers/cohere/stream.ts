@@ -11,7 +11,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { toCitations } from './citations.ts'
 import { toThinkingState } from './reasoning.ts'
-import { mayBeNull, readFunction, toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
+import { mayBeNull, nothingKnown, readFunction, toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
 import type { ReplyContent, ReplyToolCall, StreamEvent } from './wire.ts'
 
 /** Translates the reply to `POST /v2/chat`, whole or streamed. */
@@ -19,12 +19,17 @@ export function createTranslator(): Translator {
   return Object.assign(new ChatStream(), { completion: toCompletion, usage: usageOf })
 }
 
+/** Events that are known, and of which nothing is read. */
+const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['content-end', 'citation-end'])
+
 /** A tool call that has not ended. */
 interface OpenCall {
   /** Its number among the calls. */
   readonly call: number
   /** The arguments as long as they may be `null`; undefined afterwards. */
   held: string | undefined
+  /** Whether anything of an unknown kind was left out since it began: it may have been the arguments. */
+  isPartial: boolean
 }
 
 /**
@@ -38,7 +43,10 @@ class ChatStream {
   readonly #kept = new KeptText()
   readonly #citations: Readonly<Record<string, unknown>>[] = []
   #calls = 0
-  #hasContent = false
+  /** Whether the client has text or a call. */
+  #hasAnswer = false
+  /** Whether anything of an unknown kind was left out: it may have been the answer. */
+  #isPartial = false
   #over = false
 
   /** Whether message-end has arrived. */
@@ -57,14 +65,16 @@ class ChatStream {
         return typeof id === 'string' ? [{ id, choices: [] }] : []
       case 'content-start':
       case 'content-delta':
-        return this.#content(this.#addContent(expectObject(message?.content, 'content') ?? {}))
+        return this.#addContent(expectObject(message?.content, 'content') ?? {})
       case 'tool-plan-delta':
         this.#plan += this.#kept.add(message?.tool_plan)
-        return this.#content(chunk.fromText(chunk.reasoning, message?.tool_plan))
+        return chunk.fromText(chunk.reasoning, message?.tool_plan)
       case 'tool-call-start':
-        return this.#content(this.#startCall(index, expectObject(message?.tool_calls, 'tool_calls') ?? {}))
+        return this.#startCall(index, expectObject(message?.tool_calls, 'tool_calls') ?? {})
       case 'tool-call-delta':
         return this.#continueCall(index, expectObject(message?.tool_calls, 'tool_calls') ?? {})
+      case 'tool-call-end':
+        return this.#endCall(index)
       case 'citation-start':
         return this.#keepCitation(message?.citations)
       case 'message-end':
@@ -72,6 +82,7 @@ class ChatStream {
         return this.#finish(delta ?? {})
       default:
         if (typeof type !== 'string') throw new Error('not an event of the Chat API')
+        if (!WITHOUT_CONTENT.has(type)) this.#leaveOut()
         return []
     }
   }
@@ -82,14 +93,12 @@ class ChatStream {
     return []
   }
 
-  #content(chunks: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
-    this.#hasContent ||= chunks.length > 0
-    return chunks
-  }
-
   #addContent({ text, thinking }: ReplyContent): readonly TranslatedChunk[] {
     this.#thinking += this.#kept.add(thinking)
-    return [...chunk.fromText(chunk.reasoning, thinking), ...chunk.fromText(chunk.content, text)]
+    const said = chunk.fromText(chunk.content, text)
+    this.#hasAnswer ||= said.length > 0
+    if (text == null && thinking == null) this.#leaveOut()
+    return [...chunk.fromText(chunk.reasoning, thinking), ...said]
   }
 
   /** Clients join texts of deltas, and take other members from the last one that has them: all citations are sent together. */
@@ -101,12 +110,26 @@ class ChatStream {
   }
 
   #startCall(index: number | undefined, started: ReplyToolCall): readonly TranslatedChunk[] {
+    if (this.#open.has(index)) throw new Error('a call that begins twice')
+    this.#hasAnswer = true
     const call = this.#calls++
-    this.#open.set(index, { call, held: '' })
+    this.#open.set(index, { call, held: '', isPartial: false })
     const state = call === 0 ? toThinkingState(this.#plan, this.#thinking) : undefined
     const { name } = readFunction(started.function)
     const start = chunk.toolCall({ index: call, id: expectCallId(started.id), name, ...state })
     return [start, ...this.#continueCall(index, started)]
+  }
+
+  /** Something of an unknown kind: it may be the answer, or the arguments of a call that has begun. */
+  #leaveOut(): void {
+    this.#isPartial = true
+    for (const open of this.#open.values()) open.isPartial = true
+  }
+
+  #endCall(index: number | undefined): readonly TranslatedChunk[] {
+    const open = this.#open.get(index)
+    if (open?.held === '' && open.isPartial) throw nothingKnown()
+    return []
   }
 
   #continueCall(index: number | undefined, { function: called }: ReplyToolCall): readonly TranslatedChunk[] {
@@ -123,7 +146,8 @@ class ChatStream {
 
   #finish({ finish_reason, error, usage }: NonNullable<StreamEvent['delta']>): readonly TranslatedChunk[] {
     const end = chunk.finish(toFinishReason(finish_reason, error))
-    if (!this.#hasContent && finish_reason == null) throw new Error('The reply has neither content nor a finish reason.')
+    if (!this.#hasAnswer && finish_reason == null) throw new Error('The reply has neither content nor a finish reason.')
+    if (!this.#hasAnswer && this.#isPartial) throw nothingKnown()
     const tokens = toUsage(usage)
     const cited = this.#citations.length > 0 ? [{ choices: [{ delta: toCitations(this.#citations) }] }] : []
     return [...cited, end, ...(tokens === undefined ? [] : [chunk.usage(tokens)])]

@@ -72,6 +72,7 @@ export function factsOf(model: string, ...tables: readonly FactsTable[]): ModelF
 export function googlePaging(entries: string, pageSize: number): Paging {
   return {
     entries,
+    id: 'name',
     query: { pageSize: String(pageSize) },
     cursor: 'pageToken',
     next: ({ nextPageToken }) => nextPageToken,

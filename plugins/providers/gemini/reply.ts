@@ -188,9 +188,13 @@ export function expectAnswer(finish: FinishReason, hasParts: boolean): void {
   if (finish === 'stop' && !hasParts) throw new Error('The candidate has no parts.')
 }
 
-/** Whether a candidate has a part, if only an empty one. */
-export const hasParts = ({ content }: Candidate): boolean =>
-  expectObjects(expectObject(content, 'content')?.parts, 'parts').length > 0
+/** Whether a candidate has a part of a known kind, if only an empty one. */
+export const hasParts = ({ content }: Candidate): boolean => {
+  const parts: readonly ReplyPart[] = expectObjects(expectObject(content, 'content')?.parts, 'parts')
+  return parts.some(
+    ({ text, functionCall, inlineData, thoughtSignature }) => (text ?? functionCall ?? inlineData ?? thoughtSignature) != null,
+  )
+}
 
 /** A candidate's `logprobsResult` as a choice's `logprobs`; undefined if absent. */
 export function toLogprobs(result: unknown): object | undefined {

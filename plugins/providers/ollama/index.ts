@@ -84,7 +84,9 @@ function create({ baseUrl = BASE_URL, apiKey, options, keepAlive, facts = {} }: 
 /** The models of a reply to `GET /api/tags`. Throws an Error if the reply is not a list of models. */
 function listOf(reply: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (!isRecord(reply) || !Array.isArray(reply.models)) throw new Error('the reply to GET /api/tags is not a list of models')
-  return reply.models.filter(isRecord)
+  const models = reply.models.filter((model) => isRecord(model) && typeof model.name === 'string')
+  if (reply.models.length > 0 && models.length === 0) throw new Error('the reply to GET /api/tags has no model with a name')
+  return models
 }
 
 function toModel({ name, modified_at, capabilities, details }: Readonly<Record<string, unknown>>): readonly Model[] {

@@ -37,6 +37,7 @@ class ChatStream {
   #content = ''
   readonly #kept = new KeptText()
   #calls = 0
+  readonly #ids = new Set<string>()
   #hasAnswer = false
   #over = false
   /** Log probabilities of tokens whose text Ollama holds back until it knows whether they are a tool call. */
@@ -80,6 +81,8 @@ class ChatStream {
   }
 
   *#call({ id, name, json }: Call): Generator<TranslatedChunk> {
+    if (this.#ids.has(id)) throw new Error('a call that comes twice')
+    this.#ids.add(id)
     const index = this.#calls++
     yield chunk.toolCall({ index, id, name })
     yield chunk.toolArguments(index, json)

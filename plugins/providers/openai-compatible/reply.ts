@@ -46,12 +46,14 @@ export function readEndpointRefusal(read: ReadError = readOpenAi): ReadError {
 
 /**
  * The models of a reply to `GET {base}/models`: `{data: [{id, …}]}`, or Together's bare array (docs.together.ai/reference/models). Entries
- * without an id are omitted. Throws an Error if the reply is not a list of models.
+ * without an id are omitted. Throws an Error if the reply is not a list of models, or if no entry has an id.
  */
 export function readModels(reply: unknown): readonly Model[] {
   const list: unknown = Array.isArray(reply) ? reply : (reply as { data?: unknown } | null)?.data
   if (!Array.isArray(list)) throw new Error('the reply to GET /models is not a list of models')
-  return list.flatMap(readModel)
+  const models = list.flatMap(readModel)
+  if (list.length > 0 && models.length === 0) throw new Error('the reply to GET /models has no model with an id')
+  return models
 }
 
 /** The vendors' names of a model's context length: OpenRouter and Together, Groq, Mistral, vLLM. */

@@ -193,7 +193,7 @@ describe('A call to /v1/embeddings', () => {
 
   it('can have as many inputs as the upstream accepts, and tokens instead of texts', async () => {
     const input = Array.from({ length: 2048 }, (_, index) => [index, index + 1, index + 2])
-    const asked = upstream.reply(json(list([0.5])))
+    const asked = upstream.reply(json(list(...input.map(() => [0.5]))))
     expect((await post({ model: 'open/e', input })).status).to.equal(200)
     expect((await asked).json()).to.deep.equal({ model: 'e', input })
     const tooMany = await post({ model: 'open/e', input: Array(60_000).fill([1]) })

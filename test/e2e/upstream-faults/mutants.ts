@@ -14,6 +14,8 @@ export interface Mutant<Value> {
   readonly path: string
   /** Whether the new value has a type that the member never has; else it is null, absent, empty, or an unknown word. */
   readonly isWrong: boolean
+  /** Whether the new value is null or absent. */
+  readonly isMissing: boolean
   /** `list`, `object` … of the new value. */
   readonly kind: string
 }
@@ -23,10 +25,10 @@ const REPLACEMENTS: readonly Json[] = [undefined, null, 'odd', 7, [], ['odd'], {
 
 const kindOf = (value: Json): string => (value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value)
 
-/** Every member and every element of a JSON value, each with every replacement but itself. */
+/** A JSON value and every member and element of it, each with every replacement but itself. */
 export function mutantsOf(value: Json): Mutant<Json>[] {
-  return [...pathsOf(value)].flatMap((path) =>
-    REPLACEMENTS.filter((one) => one !== at(value, path)).map((one) => {
+  return [[], ...pathsOf(value)].flatMap((path: Path) =>
+    REPLACEMENTS.filter((one) => one !== at(value, path) && (path.length > 0 || one !== undefined)).map((one) => {
       const original = at(value, path)
       const where = path
         .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
@@ -38,6 +40,7 @@ export function mutantsOf(value: Json): Mutant<Json>[] {
         value: replaced(value, path, one),
         member: String(path.findLast((step) => typeof step === 'string')),
         kind: kindOf(one),
+        isMissing: one == null,
         isWrong: one != null && original !== null && kindOf(one) !== kindOf(original),
       }
     }),
@@ -85,18 +88,101 @@ export function streamMutantsOf(stream: readonly (string | Uint8Array)[]): Mutan
 const shapeOf = (data: Json): string => JSON.stringify([(data as { type?: unknown }).type, [...pathsOf(data)]])
 
 interface ReadEvent {
+  /** Undefined where events have no name. */
+  readonly type?: string
   readonly data: Json
-  write(data: Json): string | Uint8Array
+  /** The event with other data, and maybe another name. */
+  write(data: Json, type?: string): string | Uint8Array
 }
 
 /** An event of SSE, a line of JSON, or a frame of AWS; undefined for what has no JSON. */
 function eventIn(sent: string | Uint8Array): ReadEvent | undefined {
   if (typeof sent !== 'string') {
     const [event] = [...new FrameDecoder().push(Buffer.from(sent))]
-    return { data: JSON.parse(event!.data), write: (data) => frame({ [event!.type]: data }) }
+    return { type: event!.type, data: JSON.parse(event!.data), write: (data, type = event!.type) => frame({ [type]: data }) }
   }
-  const found = /^((?:event: .*\n)?(?:data: )?)(\{.*\})(\s*)$/.exec(sent)
+  const found = /^(event: .*\n)?((?:data: )?)(\{.*\})(\s*)$/.exec(sent)
   if (found === null) return undefined
-  const [, before, json, after] = found
-  return { data: JSON.parse(json!), write: (data) => `${before}${JSON.stringify(data)}${after}` }
+  const [, line = '', before, json, after] = found
+  const data = JSON.parse(json!)
+  return {
+    ...(typeof data.type === 'string' && { type: data.type }),
+    data,
+    write: (other, type) =>
+      `${type === undefined || line === '' ? line : `event: ${type}\n`}${before}${JSON.stringify(other)}${after}`,
+  }
+}
+
+type Bytes = string | Uint8Array
+
+/** A stream whose events are others, or in another order. */
+export interface ChangedStream {
+  readonly name: string
+  readonly value: readonly Bytes[]
+  /** Whether the events with a known name are the good ones, in their order. */
+  readonly isGood: boolean
+  /** Whether the upstream says first of all that the answer is complete. */
+  readonly isOver: boolean
+  /** Whether the upstream's own end is among them. */
+  readonly hasEnd: boolean
+}
+
+/**
+ * A stream after a change of its grammar: events of an unknown name among the others, and each event and each kind of events under another name, left out,
+ * sent twice, or at another place. `ends`: how many events at its end make it complete.
+ */
+export function changedGrammarsOf(stream: readonly Bytes[], ends: number): ChangedStream[] {
+  const end = stream.length - ends
+  const all = stream.flatMap((sent, index): ChangedStream[] => {
+    if (eventIn(sent) === undefined) return []
+    const change = (how: string, value: readonly Bytes[], kept: Partial<ChangedStream> = {}): ChangedStream => ({
+      name: `event ${index} ${how}`,
+      value,
+      isGood: false,
+      isOver: false,
+      hasEnd: true,
+      ...kept,
+    })
+    const without = stream.toSpliced(index, 1)
+    const hasEnd = index < end
+    return [
+      change('after an unknown one', stream.toSpliced(index, 0, renamed(sent)), { isGood: eventIn(sent)!.type !== undefined }),
+      change('renamed', stream.with(index, renamed(sent)), { hasEnd }),
+      change('left out', without, { hasEnd }),
+      change('twice', stream.toSpliced(index, 0, sent)),
+      change('first', [sent, ...without], { isOver: !hasEnd }),
+      change('last', [...without, sent]),
+      ...(index + 1 < stream.length ? [change('after the next', stream.toSpliced(index, 2, stream[index + 1]!, sent))] : []),
+    ]
+  })
+  const kinds = new Set(stream.map(kindOfEvent).filter((kind) => kind !== undefined))
+  const others = [...kinds].map((kind): ChangedStream => {
+    const isKind = (sent: Bytes) => kindOfEvent(sent) === kind
+    return {
+      name: `all ${kind} renamed`,
+      value: stream.map((sent) => (isKind(sent) ? renamed(sent) : sent)),
+      isGood: false,
+      isOver: false,
+      hasEnd: !stream.slice(end).some(isKind),
+    }
+  })
+  return [...all, ...others]
+}
+
+/** The name of an event, or of its main member where events have none. */
+function kindOfEvent(sent: Bytes): string | undefined {
+  const read = eventIn(sent)
+  return read && (read.type ?? mainMember(read.data as object))
+}
+
+/** The first member with an object or a list in it. */
+const mainMember = (data: object): string =>
+  Object.entries(data).find(([, value]) => typeof value === 'object' && value !== null)?.[0] ?? ''
+
+/** The event under a name that nobody knows. */
+function renamed(sent: Bytes): Bytes {
+  const { type, data, write } = eventIn(sent)!
+  if (type !== undefined) return write('type' in (data as object) ? { ...(data as object), type: 'riddle' } : data, 'riddle')
+  const main = mainMember(data as object)
+  return write(Object.fromEntries(Object.entries(data as object).map(([key, value]) => [key === main ? 'riddle' : key, value])))
 }

@@ -18,6 +18,8 @@ interface Reader {
   readonly knows?: Readonly<Record<string, string>>
   /** Its stream is read as that of another. */
   readonly wholeOnly?: true
+  /** The client gets the upstream's bytes. Of their members these are checked, in a whole reply or an event; the rest is between the two. */
+  readonly checked?: RegExp
 }
 
 const reader = (name: string, way: Way, path = ''): Reader => ({ vendor: VENDORS.find((one) => one.name === name)!, way, path })
@@ -30,15 +32,27 @@ const READERS: readonly Reader[] = [
     ...reader('openai-compatible', way),
     knows: { arguments: 'object', content: 'list', id: 'number' },
   })),
+  reader('openai-by-responses', CHAT, '/responses'),
+  ...['anthropic', 'vertex-claude'].map((name) => ({
+    ...reader(name, MESSAGES),
+    checked: /^(?:type|message|content|stop_reason|delta\.stop_reason)?$/,
+  })),
+  ...['openai', 'azure-openai'].map((name) => ({
+    ...reader(name, RESPONSES, '/responses'),
+    checked: /^(?:response|object|output|status)$/,
+  })),
 ]
 
 /** A reply whose arguments are not JSON. */
 const NO_JSON = Symbol('arguments that are no JSON')
 
+/** How clients name a fault of the upstream: a status, or the code of an error in a stream. */
+const UPSTREAM_FAULT = /^(?:502|upstream_\w+|api_error)$/
+
 /** What is wrong with what a client hears of a mutant; undefined if nothing is. */
 function problemOf(heard: Heard | Refused | typeof NO_JSON, { isWrong, member, path }: Mutant<unknown>): string | undefined {
   if (heard === NO_JSON) return isWrong ? 'arguments that are no JSON' : undefined
-  if ('refused' in heard) return /^(?:502|upstream_\w+|api_error)$/.test(heard.refused) ? undefined : heard.refused
+  if ('refused' in heard) return UPSTREAM_FAULT.test(heard.refused) ? undefined : heard.refused
   const { text, tools, isComplete } = heard
   if (text === SPARE) return undefined
   if (isComplete && text === '' && tools.length === 0) return 'an empty success'
@@ -48,6 +62,14 @@ function problemOf(heard: Heard | Refused | typeof NO_JSON, { isWrong, member, p
   if (!isWrong) return undefined
   if (text !== GOOD.text) return `text '${text}'`
   return tools.length === 1 ? undefined : `${tools.length} tools`
+}
+
+/** The same, of a reply that is passed on byte for byte. */
+function problemOfPassed(heard: Heard | Refused | Error, isChecked: boolean): string | undefined {
+  if (heard instanceof Error) return isChecked ? `crash ${heard.message.split('\n')[0]}` : undefined
+  if ('refused' in heard) return UPSTREAM_FAULT.test(heard.refused) ? undefined : heard.refused
+  const { text, tools, isComplete } = heard
+  return isComplete && isChecked && text === '' && tools.length === 0 ? 'an empty success' : undefined
 }
 
 const isFinish = (member: string) => /finish|stop_?reason|done/i.test(member)
@@ -89,7 +111,7 @@ describe('A reply with a member of a wrong type is read right, or another target
   })
   after(() => opened.disposeAsync())
 
-  for (const { vendor, way, path, knows = {}, wholeOnly } of READERS) {
+  for (const { vendor, way, path, knows = {}, wholeOnly, checked } of READERS) {
     for (const stream of wholeOnly ? [false] : [false, true]) {
       it(`${vendor.name} by ${way.name}${stream ? ', streamed' : ''}`, async () => {
         const upstream = upstreams.get(vendor.name)!
@@ -101,6 +123,7 @@ describe('A reply with a member of a wrong type is read right, or another target
             return await hear(gateway, way, { model: `acme/${vendor.name}`, stream })
           } catch (error) {
             // What a model writes as arguments is its own: no JSON, if a word of it is another.
+            if (checked !== undefined) return error as Error
             if (error instanceof SyntaxError) return NO_JSON
             throw error
           }
@@ -109,7 +132,11 @@ describe('A reply with a member of a wrong type is read right, or another target
         const problems: string[] = []
         for (const mutant of stream ? streamMutantsOf(good.stream) : mutantsOf(good.whole)) {
           const isWrong = mutant.isWrong && knows[mutant.member] !== mutant.kind
-          const problem = problemOf(await ask(mutant.value), { ...mutant, isWrong })
+          const heard = await ask(mutant.value)
+          const problem =
+            checked === undefined
+              ? problemOf(heard as Heard | Refused | typeof NO_JSON, { ...mutant, isWrong })
+              : problemOfPassed(heard as Heard | Refused | Error, checked.test(mutant.path) && (isWrong || mutant.isMissing))
           if (problem !== undefined) problems.push(`${mutant.name} → ${problem}`)
         }
         expect(problems.join('\n')).to.equal('')

@@ -20,11 +20,13 @@ export function toCompletion(body: unknown, model: string, stop: readonly string
   const response = expectResponse(body)
   const answer = new Answer(model, stop)
   for (const item of itemsOf(response)) answer.add(item)
+  const finish = finishOf(response, answer.hasCalls)
+  if (finish === 'stop' && answer.isEmpty) throw new Error('a response without an answer')
   return {
     ...(typeof response.id === 'string' && { id: response.id }),
     ...(typeof response.created_at === 'number' && { created: Math.floor(response.created_at) }),
     ...(typeof response.service_tier === 'string' && { service_tier: response.service_tier }),
-    choices: [answer.choice(finishOf(response, answer.hasCalls))],
+    choices: [answer.choice(finish)],
     usage: toUsage(response.usage),
   }
 }
@@ -37,6 +39,7 @@ class Answer {
   readonly #logprobs: Members[] = []
   readonly #search: StopSearch
   #stoppedBy: string | undefined
+  #hasText = false
   #content = ''
   #refusal = ''
   #thoughts = ''
@@ -49,6 +52,11 @@ class Answer {
 
   get hasCalls(): boolean {
     return this.#calls.length > 0
+  }
+
+  /** Whether nothing was said, not even an empty text. */
+  get isEmpty(): boolean {
+    return !this.#hasText && !this.hasCalls
   }
 
   /** What follows a stop sequence would not have been written. */
@@ -89,6 +97,7 @@ class Answer {
   }
 
   #say(part: Members): void {
+    this.#hasText ||= isText(part)
     if (part.type === 'refusal') this.#refusal += expectText(part.refusal, 'a refusal')
     else if (part.type !== 'output_text') expectType(part)
     else {
@@ -147,9 +156,13 @@ function toCall(item: Members, state: object | undefined): ToolCall {
   const head = { id: callIdOf(item), ...state }
   const name = expectText(item.name, 'a name of a tool')
   return item.type === 'custom_tool_call'
-    ? { ...head, type: 'custom', custom: { name, input: textOf(item.input) } }
-    : { ...head, type: 'function', function: { name, arguments: textOf(item.arguments) } }
+    ? { ...head, type: 'custom', custom: { name, input: inputOf(item) } }
+    : { ...head, type: 'function', function: { name, arguments: inputOf(item) } }
 }
+
+/** What a call gives its tool, as text; '' if it is absent. Throws an Error for anything else. */
+export const inputOf = ({ type, arguments: json, input }: Members): string =>
+  expectText((type === 'custom_tool_call' ? input : json) ?? '', 'the input of a tool call')
 
 /** The id by which a call and its result belong together; that of the item is another. */
 export const callIdOf = ({ call_id: id }: Members): string => expectText(id, 'an id of a tool call')
@@ -212,6 +225,9 @@ export function expectText(value: unknown, what: string): string {
   if (typeof value === 'string') return value
   throw new Error(`unknown shape: ${what}`)
 }
+
+/** Whether a part of a message is a text that is read. */
+export const isText = ({ type }: Members): boolean => type === 'output_text' || type === 'refusal'
 
 /** Kinds that are not known are left out; what has no kind is none. */
 function expectType({ type }: Members): void {

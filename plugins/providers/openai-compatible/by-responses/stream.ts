@@ -17,6 +17,8 @@ import {
   expectText,
   failureOf,
   finishOf,
+  inputOf,
+  isText,
   itemsOf,
   listOf,
   stoppedBy,
@@ -43,12 +45,14 @@ export function createResponsesTranslator(model: string, stop: readonly string[]
   })
 }
 
-/** An item that has begun. `sent`: the length of what the client has of it. */
+/** An item that has begun. */
 interface OpenItem {
   readonly type: unknown
+  readonly id: unknown
   /** The number of a tool call. */
   readonly call: number
-  sent: number
+  /** What the client has of its text, to be compared with the whole of it. */
+  sent: string
 }
 
 /**
@@ -67,6 +71,7 @@ class ResponseStream {
   /** The places of the items that have ended. */
   readonly #ended = new Set<unknown>()
   #calls = 0
+  #hasText = false
   #over = false
   readonly #search: StopSearch
   readonly #hasStop: boolean
@@ -151,14 +156,14 @@ class ResponseStream {
   }
 
   *#begin(index: unknown, item: Members): Iterable<TranslatedChunk> {
-    const open: OpenItem = { type: item.type, call: this.#calls, sent: 0 }
-    this.#items.set(index, open)
+    if (!Number.isSafeInteger(index)) throw new Error('an item without a place')
+    if (this.#items.has(index)) throw new Error('an item that begins twice')
+    this.#items.set(index, { type: item.type, id: item.id, call: this.#calls, sent: '' })
     if (!isCall(item)) return
-    this.#calls++
     const state = toReasoningState(this.#model, this.#reasoning)
     this.#reasoning = []
     const name = expectText(item.name, 'a name of a tool')
-    const head = { index: open.call, id: callIdOf(item), ...state }
+    const head = { index: this.#calls++, id: callIdOf(item), ...state }
     yield item.type === 'function_call'
       ? chunk.toolCall({ ...head, name })
       : callPart({ ...head, type: 'custom', custom: { name, input: '' } })
@@ -176,7 +181,8 @@ class ResponseStream {
   #heard(event: Members): string {
     const item = this.#itemOf(event)
     const text = expectText(event.delta, 'a delta')
-    item.sent += text.length
+    item.sent += this.#kept.add(text)
+    this.#hasText ||= item.type === 'message'
     return text
   }
 
@@ -202,7 +208,7 @@ class ResponseStream {
   }
 
   *#continueCall(item: OpenItem, text: string): Iterable<TranslatedChunk> {
-    item.sent += text.length
+    item.sent += this.#kept.add(text)
     if (text === '') return
     yield item.type === 'custom_tool_call'
       ? callPart({ index: item.call, custom: { input: text } })
@@ -214,12 +220,12 @@ class ResponseStream {
     if (!this.#items.has(index)) yield* this.#begin(index, item)
     this.#ended.add(index)
     const open = this.#items.get(index)!
+    if (item.type !== open.type) throw new Error('an item that ends as another')
     if (item.type === 'message') {
       yield* this.#rest(open, listOf(item.content))
       if (this.#hasStop && this.#stoppedBy === undefined) yield* contentChunk(this.#search.end(), this.#logprobs.splice(0))
     }
-    if (item.type === 'function_call') yield* this.#continueCall(open, restOf(open, textOf(item.arguments)))
-    if (item.type === 'custom_tool_call') yield* this.#continueCall(open, restOf(open, textOf(item.input)))
+    if (isCall(item)) yield* this.#continueCall(open, restOf(open, inputOf(item)))
     if (item.type !== 'reasoning') return
     for (const reasoning of toReasoningItem(item)) {
       const text = this.#kept.add(JSON.stringify(reasoning))
@@ -231,9 +237,10 @@ class ResponseStream {
   /** The parts of a message that its deltas did not say. */
   *#rest(open: OpenItem, parts: readonly Members[]): Iterable<TranslatedChunk> {
     const said = parts.map((part) => (part.type === 'refusal' ? textOf(part.refusal) : textOf(part.text)))
+    this.#hasText ||= parts.some(isText)
     const rest = restOf(open, said.join(''))
     if (rest === '') return
-    open.sent += rest.length
+    open.sent += rest
     if (parts.at(-1)!.type === 'refusal') yield chunk.refusal(rest)
     else yield* this.#utter(rest)
   }
@@ -242,8 +249,9 @@ class ResponseStream {
     const items = itemsOf(response)
     for (const [index, item] of items.entries()) yield* this.#end(index, item)
     this.#over = true
-    yield* counted(response)
     const finish = finishOf(response, this.#calls > 0)
+    if (finish === 'stop' && !this.#hasText) throw new Error('a response without an answer')
+    yield* counted(response)
     yield this.#stoppedBy === undefined ? chunk.finish(finish) : { choices: [{ index: 0, ...stoppedBy(this.#stoppedBy) }] }
   }
 }
@@ -256,10 +264,10 @@ function expectItem(item: unknown): Members {
 
 const isCall = ({ type }: Members): boolean => type === 'function_call' || type === 'custom_tool_call'
 
-/** What the client lacks of an item. Throws an Error if the deltas have said more than the item has. */
+/** What the client lacks of an item. Throws an Error if the deltas have said what the item does not. */
 function restOf({ sent }: OpenItem, whole: string): string {
-  if (sent > whole.length) throw new Error('an item that is shorter than its parts')
-  return whole.slice(sent)
+  if (!whole.startsWith(sent)) throw new Error('an item that is not what its parts have said')
+  return whole.slice(sent.length)
 }
 
 function* contentChunk(text: string, logprobs: readonly Members[]): Iterable<TranslatedChunk> {

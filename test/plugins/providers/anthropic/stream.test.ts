@@ -62,6 +62,7 @@ describe('anthropic: a streamed reply', () => {
     const events = [
       { type: 'content_block_start', index: 0, content_block: block },
       { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
       { type: 'message_stop' },
     ]
     expect(hear(await play(events.map(event))).calls[0]?.arguments).to.equal('{"at":"sea"}')
@@ -143,20 +144,29 @@ describe('anthropic: a stream that fails', () => {
     expect(String(await failureOf(play([])))).to.contain('ended before message_stop')
   })
 
-  it('without content and without a stop reason is invalid', async () => {
+  it('without a stop reason is invalid: nobody has said that it is whole', async () => {
     const start = event({ type: 'message_start', message: { id: 'msg_1', model: 'm' } })
-    const block = event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
+    const words = event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } })
     const stop = event({ type: 'message_stop' })
-    for (const events of [[stop], [start, stop], [start, block, stop]]) {
-      expect(String(await failureOf(play(events)))).to.contain('neither content nor a stop reason')
+    for (const events of [[stop], [start, stop], [start, words, stop]]) {
+      expect(String(await failureOf(play(events)))).to.contain('without a stop reason')
     }
   })
 
-  it('with content or a stop reason is valid', async () => {
+  it('with a stop reason is valid, also without content', async () => {
     const told = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } })
-    const words = event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } })
-    for (const one of [told, words]) {
-      expect(hear(await play([one, event({ type: 'message_stop' })])).finishes).to.deep.equal(['stop'])
+    expect(hear(await play([told, event({ type: 'message_stop' })])).finishes).to.deep.equal(['stop'])
+  })
+
+  it('with content of an unknown kind only is invalid', async () => {
+    const told = [event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } }), event({ type: 'message_stop' })]
+    const started = (type: string) => event({ type: 'content_block_start', index: 0, content_block: { type } })
+    for (const unknown of [
+      [event({ type: 'block_started' })],
+      [started('riddle')],
+      [started('text'), event({ type: 'content_block_delta', index: 0, delta: { type: 'words' } })],
+    ]) {
+      expect(String(await failureOf(play([...unknown, ...told])))).to.contain('of an unknown kind only')
     }
   })
 

@@ -47,9 +47,15 @@ describe('gemini: the list of models', () => {
     expect(asked).to.have.lengthOf(2)
   })
 
-  for (const page of [null, {}, { models: [{}, { name: 7 }, model('x', { supportedGenerationMethods: null })] }]) {
+  for (const page of [{}, { models: [] }, { models: [{}, { name: 7 }, model('x', { supportedGenerationMethods: null })] }]) {
     it(`of ${JSON.stringify(page)} is empty`, async () => {
       expect((await listing(page)).models).to.deep.equal([])
+    })
+  }
+
+  for (const page of [null, 'models', [model('x')], { models: {} }, { models: ['x'] }, { models: [{}, { name: 7 }] }]) {
+    it(`of ${JSON.stringify(page)} is an error, and not empty`, async () => {
+      expect(await listing(page).catch((error: unknown) => error)).to.be.an('error')
     })
   }
 })

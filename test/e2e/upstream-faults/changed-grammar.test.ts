@@ -1,0 +1,110 @@
+import { AssertionError } from 'node:assert'
+import { expect } from 'chai'
+import { readWire } from '../../../core/testing/conformance/expect-reply.ts'
+import { json, openaiReply, reply, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { isStreamed } from '../clients/fixture.ts'
+import { VENDORS } from '../clients/vendors.ts'
+import { CHAT, type Heard, hear, MESSAGES, RESPONSES, type Refused, type Way } from './heard-reply.ts'
+import { type ChangedStream, changedGrammarsOf } from './mutants.ts'
+
+const SPARE = 'From the spare.'
+const GOOD = { text: 'The answer', reasoning: 'Hm', tools: [{ name: 'look', arguments: { a: 1 } }] }
+
+/** Each way reads a stream by the rules of its protocol. */
+const STRICT_CHAT: Way = {
+  ...CHAT,
+  stream(text) {
+    const heard = CHAT.stream(text)
+    if (!('refused' in heard)) readWire(text, false)
+    return heard
+  },
+}
+const WAYS = [STRICT_CHAT, MESSAGES, RESPONSES]
+
+/** Readers of streams, with the path of their requests, and how many events at the end of a stream make it complete. */
+const READERS = [
+  { name: 'anthropic', ways: [STRICT_CHAT, RESPONSES], path: '', ends: 2 },
+  { name: 'gemini', ways: WAYS, path: '', ends: 1 },
+  { name: 'bedrock', ways: WAYS, path: '', ends: 2 },
+  { name: 'cohere', ways: WAYS, path: '', ends: 1 },
+  { name: 'ollama', ways: WAYS, path: '', ends: 1 },
+  { name: 'openai-by-responses', ways: [STRICT_CHAT, MESSAGES], path: '/responses', ends: 1 },
+] as const
+
+/** Arguments that are no JSON: pieces of them came twice, or in another order. */
+const NO_JSON = Symbol('arguments that are no JSON')
+
+/** What is wrong with what a client hears; undefined if nothing is. */
+function problemOf(
+  heard: Heard | Refused | typeof NO_JSON,
+  { name, isGood, isOver, hasEnd }: ChangedStream,
+  hasIds: boolean,
+): string | undefined {
+  if (heard === NO_JSON) return isGood || !hasEnd ? 'arguments that are no JSON' : undefined
+  if ('refused' in heard) return /^(?:502|upstream_\w+|api_error)$/.test(heard.refused) && !isGood ? undefined : heard.refused
+  const { text, tools, isComplete } = heard
+  if (text === SPARE) return isGood ? SPARE : undefined
+  if (!isComplete) return 'an end that is neither an error nor a finish'
+  if (!hasEnd) return 'a forged finish'
+  if (text === '' && tools.length === 0 && !isOver) return 'an empty success'
+  if (isGood && (text !== GOOD.text || tools.length !== 1)) return JSON.stringify(heard)
+  const isCalled = tools.every(({ name, input }) => name === 'look' && JSON.stringify(input) === '{"a":1}')
+  // Two equal calls are two calls, where they have no ids.
+  return isCalled && (tools.length <= 1 || (!hasIds && name.endsWith('twice'))) ? undefined : JSON.stringify(tools)
+}
+
+describe('An upstream that changes the grammar of its events is read right, or fails, and never looks finished', () => {
+  let gateway: TestGateway
+  const upstreams = new Map<string, ScriptedUpstream>()
+  const opened = new AsyncDisposableStack()
+
+  before(async () => {
+    const start = async () => opened.adopt(await scriptedUpstream(), (upstream) => upstream.close())
+    const spare = await start()
+    spare.on((request) => {
+      const { whole, stream } = openaiReply({ text: SPARE })
+      return isStreamed(request) ? sse(stream) : json(whole)
+    })
+    const namespaces: Record<string, object> = {
+      spare: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${spare.origin}/v1` } },
+    }
+    const models: Record<string, object> = {}
+    for (const { name } of READERS) {
+      const { provider, config, model } = VENDORS.find((one) => one.name === name)!
+      const upstream = await start()
+      upstreams.set(name, upstream)
+      namespaces[name] = { provider, breaker: false, config: config(upstream.origin) }
+      models[name] = { targets: [{ model: `${name}/${model}` }], fallbacks: ['spare/m'] }
+    }
+    const routes = { chain: [{ plugin: 'auth' }], namespaces: { ...namespaces, acme: { models } } }
+    gateway = await startTestGateway({ env: { KEY: 'sk-of-the-upstream' }, routes })
+    opened.defer(() => gateway.stop())
+  })
+  after(() => opened.disposeAsync())
+
+  for (const { name, ways, path, ends } of READERS) {
+    for (const way of ways) {
+      it(`${name} by ${way.name}`, async () => {
+        const { streamType = 'text/event-stream', ...vendor } = VENDORS.find((one) => one.name === name)!
+        const { stream } = vendor.reply(GOOD, path)
+        const ask = async (body: ChangedStream['value']) => {
+          upstreams.get(name)!.on(() => reply(body, { framing: 'chunked', headers: { 'content-type': streamType } }))
+          return await hear(gateway, way, { model: `acme/${name}`, stream: true })
+        }
+        expect(await ask(stream), 'the good stream').to.include({ text: GOOD.text, isComplete: true })
+        const problems: string[] = []
+        for (const changed of changedGrammarsOf(stream, ends)) {
+          const heard = await ask(changed.value).catch((error: unknown) => {
+            if (error instanceof SyntaxError) return NO_JSON
+            if (error instanceof AssertionError) return { refused: error.message }
+            throw error
+          })
+          const problem = problemOf(heard, changed, name !== 'gemini')
+          if (problem !== undefined) problems.push(`${changed.name} → ${problem}`)
+        }
+        expect(problems.join('\n')).to.equal('')
+      }).timeout(60_000)
+    }
+  }
+})
