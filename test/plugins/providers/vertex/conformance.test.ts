@@ -83,7 +83,6 @@ describe('vertex', () => {
     ...google,
     title: 'vertex, a Claude',
     model: 'claude-haiku-4-5@20251001',
-    parameters: { thinking: { thinking: { type: 'enabled', budget_tokens: 3000 }, max_tokens: 10_000 } },
     requests: {
       file: new URL('claude-requests.http', import.meta.url),
       asked: askedOf(['claude-opus-4-8', 'claude-sonnet-4@20250514']),
