@@ -119,9 +119,6 @@ const BUDGETS: Readonly<Record<BudgetMember, (tokens: number) => Readonly<Record
   thinking: (tokens) => ({ thinking: { type: 'enabled', budget_tokens: tokens } }),
   reasoning: (tokens) => ({ reasoning: { max_tokens: tokens } }),
   thinking_budget: (tokens) => ({ enable_thinking: true, thinking_budget: tokens }),
-  'extra_body.google': (tokens) => ({
-    extra_body: { google: { thinking_config: { thinking_budget: tokens, include_thoughts: true } } },
-  }),
 }
 
 /** Models that take a number of tokens get it; for the others the nearest effort stands for it, by which they may think for longer. */

@@ -152,7 +152,7 @@ export interface EndpointOperation {
 export type CapName = 'max_completion_tokens' | 'max_tokens'
 
 /** The members of chat completions by which upstreams take the most tokens to think with. */
-export type BudgetMember = 'thinking' | 'reasoning' | 'thinking_budget' | 'extra_body.google'
+export type BudgetMember = 'thinking' | 'reasoning' | 'thinking_budget'
 
 /** How a model takes the most tokens to think with. */
 export interface BudgetHint {

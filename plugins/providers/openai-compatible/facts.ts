@@ -13,7 +13,7 @@ const Facts = Type.Object(
     budget: Type.Optional(
       Type.Object(
         {
-          by: Type.Enum(['thinking', 'reasoning', 'thinking_budget', 'extra_body.google'] satisfies BudgetMember[]),
+          by: Type.Enum(['thinking', 'reasoning', 'thinking_budget'] satisfies BudgetMember[]),
           least: Type.Optional(Type.Integer({ minimum: 0 })),
           most: Type.Optional(Type.Integer({ minimum: 1 })),
         },
@@ -59,11 +59,11 @@ export const BUDGETS_OF_QWEN: FactsTable = {
   'qwen-turbo*': THINKING_BUDGET,
 }
 
-/** Gemini 2.5 at Google's address with OpenAI's protocol; the bounds are those of the native one. */
+/** Gemini 2.5 at Google's address with OpenAI's protocol, where the quirk `google-thinking` moves it; the bounds are those of the native one. */
 export const BUDGETS_OF_GEMINI: FactsTable = {
-  '*gemini-2.5-pro*': { budget: { by: 'extra_body.google', least: 128, most: 32_768 } },
-  '*gemini-2.5-flash-lite*': { budget: { by: 'extra_body.google', least: 512, most: 24_576 } },
-  '*gemini-2.5-flash*': { budget: { by: 'extra_body.google', least: 1, most: 24_576 } },
+  '*gemini-2.5-pro*': { budget: { by: 'thinking', least: 128, most: 32_768 } },
+  '*gemini-2.5-flash-lite*': { budget: { by: 'thinking', least: 512, most: 24_576 } },
+  '*gemini-2.5-flash*': { budget: { by: 'thinking', least: 1, most: 24_576 } },
 }
 
 /** Both as a vendor names it, and after the name of an owner. */

@@ -4,7 +4,7 @@ import type { HistoryKind } from './history.ts'
 import { emptyOverflow, googleError } from './quirks/errors.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { cachedTokens, finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
-import { developerRole, maxTokens, noStreamOptions } from './quirks/requests.ts'
+import { developerRole, googleThinking, maxTokens, noStreamOptions } from './quirks/requests.ts'
 import { toolCallParts, toolFinish } from './quirks/tool-calls.ts'
 import { shortToolIds } from './quirks/tool-ids.ts'
 import type { UnsupportedMembers } from './unsupported.ts'
@@ -150,7 +150,6 @@ export const PRESETS = {
   gemini: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     keyVariable: 'GEMINI_API_KEY',
-    // `extra_body.google.thinking_config`: ai.google.dev/gemini-api/docs/openai, "Thinking" (and discuss.ai.google.dev/t/87141, read 2026-11-26)
     facts: BUDGETS_OF_GEMINI,
     unsupported: {
       // 'Unknown name "store": Cannot find field.', and so for the others
@@ -163,6 +162,7 @@ export const PRESETS = {
     },
     history: 'thought-signatures', // "missing a thought_signature": ai.google.dev/gemini-api/docs/thought-signatures
     quirks: [
+      googleThinking, // `extra_body.google.thinking_config`: ai.google.dev/gemini-api/docs/openai; discuss.ai.google.dev/t/87141 (read 2026-11-26)
       googleError, // github.com/Simpleyyt/ai-manus/issues/101
       toolCallParts, // no index: github.com/THU-MAIC/OpenMAIC/issues/1556
       toolFinish, // github.com/googleapis/python-genai/issues/2868

@@ -75,8 +75,14 @@ const UPSTREAMS = [
     model: 'bedrock/anthropic.claude-haiku-4-5-20251001-v1:0',
     reply: CONVERSED,
     gets: { additionalModelRequestFields: CLAUDE },
+    own: 'messages',
   },
-  { model: 'bedrock/anthropic.claude-opus-4-6-v1', reply: CONVERSED, gets: { additionalModelRequestFields: CLAUDE } },
+  {
+    model: 'bedrock/anthropic.claude-opus-4-6-v1',
+    reply: CONVERSED,
+    gets: { additionalModelRequestFields: CLAUDE },
+    own: 'messages',
+  },
   {
     model: 'gemini/gemini-2.5-flash',
     reply: GENERATED,
@@ -95,6 +101,13 @@ const UPSTREAMS = [
   },
   { model: 'openrouter/some-model', reply: COMPLETION, gets: { reasoning: { max_tokens: BUDGET } }, verbatim: true },
   { model: 'alibaba/qwen-plus', reply: COMPLETION, gets: { enable_thinking: true, thinking_budget: BUDGET }, verbatim: true },
+  {
+    model: 'google/gemini-2.5-flash',
+    reply: COMPLETION,
+    gets: { extra_body: { google: { thinking_config: { thinking_budget: BUDGET, include_thoughts: true } } } },
+    // Google refuses a member that it does not know: here `thinking` is translated too.
+    own: 'reasoning',
+  },
   { model: 'effort/gpt', reply: COMPLETION, gets: { reasoning_effort: 'low' }, byEffort: true, verbatim: true },
 ]
 
@@ -117,6 +130,7 @@ describe('a number of tokens to think with', () => {
           cohere: to('cohere', { baseUrl: upstream.origin }),
           openrouter: compatible({ preset: 'openrouter' }),
           alibaba: compatible({ preset: 'alibaba' }),
+          google: compatible({ preset: 'gemini' }),
           effort: compatible({ facts: { gpt: { efforts: ['low', 'medium', 'high'] } } }),
         },
       },
@@ -131,7 +145,7 @@ describe('a number of tokens to think with', () => {
   for (const { model, reply, gets, byEffort, verbatim, own } of UPSTREAMS)
     for (const { name, path, body, param } of CLIENTS) {
       // A body that an upstream reads itself goes to it as it is.
-      if (path === own || (verbatim && path === 'chat/completions')) continue
+      if (path === own || param === own || (verbatim && path === 'chat/completions')) continue
       it(`of ${name}: ${model} gets ${byEffort ? 'the nearest effort, and the client is told' : 'it as it is'}`, async () => {
         const asked = upstream.reply(json(reply))
         const answer = await gateway.fetch(`/v1/${path}`, { json: { model, ...body } })

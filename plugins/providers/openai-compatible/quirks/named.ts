@@ -1,7 +1,7 @@
 import { emptyOverflow, googleError } from './errors.ts'
 import type { Quirk } from './quirk.ts'
 import { cachedTokens, thinkingParts, uncountedReasoning, usageInsideChunks } from './replies.ts'
-import { developerRole, maxTokens, noStreamOptions } from './requests.ts'
+import { developerRole, googleThinking, maxTokens, noStreamOptions } from './requests.ts'
 import { toolCallParts, toolFinish } from './tool-calls.ts'
 import { shortToolIds } from './tool-ids.ts'
 
@@ -11,6 +11,7 @@ export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
     developerRole,
     maxTokens,
     noStreamOptions,
+    googleThinking,
     shortToolIds,
     toolCallParts,
     toolFinish,

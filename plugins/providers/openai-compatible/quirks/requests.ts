@@ -1,3 +1,4 @@
+import { readThinking } from 'unified-model-gateway/plugin'
 import type { Quirk } from './quirk.ts'
 
 /** The vendor does not know the role `developer`, OpenAI's system role for reasoning models. */
@@ -27,4 +28,17 @@ export const noStreamOptions: Quirk = {
   name: 'no-stream-options',
 
   request: () => ({ stream_options: undefined }),
+}
+
+/** Google takes a number of tokens to think with in a member of its own, and no effort with it. */
+export const googleThinking: Quirk = {
+  name: 'google-thinking',
+  concerns: ['budget_tokens'],
+
+  request(body) {
+    const { budget, param } = readThinking(body) ?? {}
+    if (budget === undefined || param !== 'thinking') return {}
+    const thinking_config = { thinking_budget: budget, include_thoughts: true }
+    return { thinking: undefined, reasoning_effort: undefined, extra_body: { google: { thinking_config } } }
+  },
 }
