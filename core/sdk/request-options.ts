@@ -75,7 +75,7 @@ export function readThinking({ reasoning_effort, thinking, reasoning }: Readonly
   const routed = isRecord(reasoning) ? reasoning : {}
   const budget = asked.type === 'enabled' && isPositive(asked.budget_tokens) ? asked.budget_tokens : routed.max_tokens
   const effort = reasoning_effort ?? (typeof routed.effort === 'string' ? routed.effort : undefined)
-  if (isPositive(budget)) {
+  if (isPositive(budget) && effort !== 'none') {
     const nearest = effort ?? LEVELS.find(([least]) => budget >= least)![1]
     return { effort: nearest, budget, param: budget === asked.budget_tokens ? 'thinking' : 'reasoning' }
   }

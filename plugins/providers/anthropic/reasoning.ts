@@ -41,19 +41,21 @@ export const EFFORTS: ReadonlyMap<string, EffortLevel> = new Map<string, EffortL
 export function toReasoning(asked: AskedThinking | undefined, facts: ModelFacts, context: ReasoningContext): Reasoning {
   if (asked === undefined) return { on: facts.thinking === 'adaptive' && facts.alwaysThinks }
   const { effort, budget: tokens } = asked
-  if (effort === 'none' && tokens === undefined) return thinkingOff(facts)
+  if (effort === 'none') return thinkingOff(facts)
   const level = EFFORTS.get(effort)
   if (!level) throw invalidValue(asked.param, `expected one of none, ${[...EFFORTS.keys()].join(', ')}`)
+  const mayThink = !context.forced && canContinueThinking(context.messages)
   const takesTokens = facts.thinking === 'budget' || (tokens !== undefined && facts.budgets)
-  if (facts.thinking === 'adaptive' && !takesTokens) {
-    const effort = nearestEffort(level.effort, facts.xhigh)
-    return { thinking: { type: 'adaptive', display: 'summarized' }, effort, on: true, dropped: tokens !== undefined }
-  }
-  if (facts.thinking === 'none' || context.forced || !canContinueThinking(context.messages)) return { on: false, dropped: true }
-  const budget = thinkingBudget(context.maxTokens, tokens ?? level.share)
-  if (budget === undefined) return { on: false, dropped: true }
+  const budget = mayThink && takesTokens ? thinkingBudget(context.maxTokens, tokens ?? level.share) : undefined
   const dropped = tokens !== undefined && budget !== tokens
-  return { thinking: { type: 'enabled', budget_tokens: budget }, on: true, dropped }
+  if (budget !== undefined) return { thinking: { type: 'enabled', budget_tokens: budget }, on: true, dropped }
+  if (facts.thinking !== 'adaptive') return { on: false, dropped: true }
+  return {
+    thinking: { type: 'adaptive', display: 'summarized' },
+    effort: nearestEffort(level.effort, facts.xhigh),
+    on: true,
+    dropped,
+  }
 }
 
 /** The effort, or `high` for an `xhigh` that the model does not know: never more than requested. */

@@ -57,13 +57,13 @@ const BY_KIND: Readonly<Record<ModelFacts['reasoning'], ToReasoning>> = {
 export function toReasoning(asked: AskedThinking | undefined, facts: ModelFacts, context: ReasoningContext): Reasoning {
   if (asked === undefined) return facts.reasoning === 'adaptive' && facts.alwaysReasons ? CLAUDE_REASONS : {}
   const { effort, budget: tokens } = asked
-  if (effort === 'none' && tokens === undefined) return reasoningOff(facts)
+  if (effort === 'none') return reasoningOff(facts)
   const level = EFFORTS.get(effort)
   if (!level) throw invalidValue(asked.param, `expected one of none, ${[...EFFORTS.keys()].join(', ')}`)
+  if (tokens === undefined) return BY_KIND[facts.reasoning](level, facts, context)
   const takesTokens = facts.reasoning === 'budget' || facts.budgets
-  const kind = tokens !== undefined && takesTokens ? 'budget' : facts.reasoning
-  const reasoning = BY_KIND[kind]({ ...level, tokens }, facts, context)
-  return tokens !== undefined && !takesTokens ? { ...reasoning, dropped: true } : reasoning
+  const byTokens = takesTokens ? withBudget({ ...level, tokens }, facts, context) : DROPPED
+  return byTokens.fields === undefined ? { ...BY_KIND[facts.reasoning](level, facts, context), ...DROPPED } : byTokens
 }
 
 /** For a model that cannot stop reasoning, the lowest effort. */

@@ -29,7 +29,7 @@ export function toReasoning(asked: AskedThinking | undefined, facts: ModelFacts)
   const { effort, budget: tokens } = asked
   const requested = EFFORTS.get(effort)
   if (!requested) throw invalidValue(asked.param, `expected one of ${[...EFFORTS.keys()].join(', ')}`)
-  const isOff = effort === 'none' && tokens === undefined
+  const isOff = effort === 'none'
   if (facts.thinking === 'none') return isOff ? {} : { dropped: true }
   const shown = !isOff && { includeThoughts: true }
   if (facts.thinking === 'level') {

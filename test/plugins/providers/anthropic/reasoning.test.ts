@@ -35,6 +35,21 @@ describe('anthropic: reasoning of adaptive models', () => {
     expect(await sent('claude-opus-5-5', none)).to.deep.include({ thinking: undefined, effort: 'low' })
   })
 
+  it('a number of tokens is sent to models that still take it, and where it cannot be is an effort', async () => {
+    const asked = { thinking: { type: 'enabled', budget_tokens: 3000 }, max_tokens: 10_000, tools }
+    const number = { thinking: { type: 'enabled', budget_tokens: 3000 }, effort: undefined, dropped: [] }
+    expect(await sent('claude-opus-4-6', asked)).to.deep.include(number)
+    const effort = { thinking: SUMMARY, effort: 'low', dropped: ['thinking'] }
+    expect(await sent('claude-opus-4-7', asked)).to.deep.include(effort)
+    expect(await sent('claude-opus-4-6', { ...asked, tool_choice: 'required' })).to.deep.include(effort)
+    expect(await sent('claude-opus-4-6', { ...asked, max_tokens: 1000 })).to.deep.include(effort)
+  })
+
+  it('an effort of none is none, whatever number of tokens stands with it', async () => {
+    const asked = { thinking: { type: 'enabled', budget_tokens: 3000 }, reasoning_effort: 'none', max_tokens: 10_000 }
+    expect(await sent('claude-sonnet-5', asked)).to.deep.include({ thinking: { type: 'disabled' }, dropped: [] })
+  })
+
   it('a temperature is dropped with thinking', async () => {
     const thinks = await sent('claude-opus-4-6', { reasoning_effort: 'high', temperature: 0.2 })
     expect(thinks).to.deep.include({ temperature: undefined, dropped: ['temperature'] })

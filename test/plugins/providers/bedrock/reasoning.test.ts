@@ -42,6 +42,16 @@ describe('bedrock: reasoning_effort', () => {
     })
   }
 
+  it('a number of tokens that cannot be sent to Claude 4.6 is an effort, and named', async () => {
+    const asked = { model: 'us.anthropic.claude-opus-4-6-v1', thinking: { type: 'enabled', budget_tokens: 3000 } }
+    const { body, dropped } = await upstream({ ...asked, max_tokens: 1000 })
+    expect(JSON.parse(String(body)).additionalModelRequestFields).to.deep.equal({
+      thinking: { type: 'adaptive', display: 'summarized' },
+      output_config: { effort: 'low' },
+    })
+    expect(dropped).to.deep.equal(['thinking'])
+  })
+
   it('is not sent by default', async () => {
     for (const model of [OPUS_4_7, FABLE_5, HAIKU_4_5, NOVA_2, GPT_OSS]) {
       expect(await translate({ model })).not.to.have.property('additionalModelRequestFields')
