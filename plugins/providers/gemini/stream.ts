@@ -35,8 +35,6 @@ interface OpenChoice {
   hasParts: boolean
   /** Whether one of its calls has a signature: of parallel calls only one has. */
   signed: boolean
-  /** Of its calls, where Google gives them any. */
-  readonly ids: Set<string>
   finishReason?: unknown
 }
 
@@ -84,7 +82,7 @@ class GenerateStream {
   }
 
   *#candidate(index: number, candidate: Candidate): Generator<TranslatedChunk> {
-    const choice = this.#choices.get(index) ?? { calls: 0, hasParts: false, signed: false, ids: new Set<string>() }
+    const choice = this.#choices.get(index) ?? { calls: 0, hasParts: false, signed: false }
     this.#choices.set(index, choice)
     choice.hasParts ||= hasParts(candidate)
     let logprobs = toLogprobs(candidate.logprobsResult)
@@ -125,8 +123,6 @@ class GenerateStream {
     const index = choice.calls++
     choice.signed ||= piece.signature !== undefined
     const id = piece.id ?? callId(this.#idBase!, choiceIndex, index)
-    if (choice.ids.has(id)) throw new Error('a call that comes twice')
-    choice.ids.add(id)
     yield chunk.toolCall({ index, id, name: piece.name, ...toThinkingState(piece.signature) }, choiceIndex)
     yield chunk.toolArguments(index, piece.json, choiceIndex)
   }
