@@ -191,6 +191,7 @@ class ChatStreamReader implements EventReader {
     for (const choice of choices) {
       if (choice.error != null || choice.finish_reason === 'error') this.refusal ??= choiceError(choice)
       if (choice.finish_reason == null) continue
+      if (typeof choice.finish_reason !== 'string') return 'malformed'
       if (this.#finished.size === 0) this.#envelope = chunk
       this.#finished.add(choice.index ?? 0)
     }
@@ -226,7 +227,7 @@ interface LooseChoice {
   readonly delta?: Record<string, unknown>
   /** Of a text completion, which has no delta. */
   readonly text?: unknown
-  readonly finish_reason?: string | null
+  readonly finish_reason?: unknown
   readonly error?: unknown
 }
 

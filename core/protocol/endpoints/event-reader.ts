@@ -21,8 +21,8 @@ export interface MediaEvents {
 }
 
 /**
- * Reads streams of images and audio: each event has a `type`, and the last one of a picture or a recording has a type of its own. A stream without any
- * content is no reply.
+ * Reads streams of images and audio: each event has a `type`, or is a chunk with `choices`, and the last one of a picture or a recording has a type of its
+ * own. A stream without any content is no reply.
  */
 export class MediaEventReader implements EventReader {
   readonly #events: MediaEvents
@@ -54,8 +54,13 @@ export class MediaEventReader implements EventReader {
       if (typeof event[name] !== 'string') return 'malformed'
       this.#hasContent = true
     }
+    // vLLM streams transcripts as chunks of chat completions (vllm-project/vllm, examples/online_serving/openai_transcription_client.py, 2026-11-26).
+    if (type === '') {
+      if (!Array.isArray(event.choices)) return 'malformed'
+      this.#hasContent ||= event.choices.length > 0
+    }
     const isLast = type.endsWith(last)
-    if (type === '' || (isLast && !this.#hasContent)) return 'malformed'
+    if (isLast && !this.#hasContent) return 'malformed'
     // Several pictures have a last event each.
     this.finished ||= isLast
     if (type.endsWith('.delta')) this.report.wrote(writtenLength(data))

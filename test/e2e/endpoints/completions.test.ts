@@ -44,6 +44,14 @@ describe('POST /v1/completions, by the official SDK', () => {
     expect([choices[0]!.text, usage!.total_tokens]).to.deep.equal(['Once upon', 5])
   })
 
+  it('fails over if a stream ends with a reason that is no text', async () => {
+    for (const reason of [7, ['stop'], { odd: 7 }, true]) {
+      fixture.upstream.reply(sse([{ ...chunk(''), choices: [{ text: '', index: 0, finish_reason: reason }] }, DONE]))
+      fixture.upstream.reply(sse([...CHUNKS, DONE]))
+      expect(await textOf('acme/m')).to.equal('Once upon')
+    }
+  })
+
   it('streams, and asks for the usage that only a client which asked for it gets', async () => {
     for (const include_usage of [false, true]) {
       const sent = fixture.upstream.reply(sse([...CHUNKS, USAGE, DONE]))

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { toFile } from 'openai'
-import { event, FIN, hold, json, type ReceivedRequest, RST, reply, sse } from '../../../core/testing/kit.ts'
+import { DONE, event, FIN, hold, json, type ReceivedRequest, RST, reply, sse } from '../../../core/testing/kit.ts'
 import { poll } from '../../support/poll.ts'
 import { rawConnection } from '../../support/raw-connection.ts'
 import { type Fixture, startFixture } from './fixture.ts'
@@ -161,6 +161,19 @@ describe('A form', () => {
     fixture.upstream.reply(sse([events[0]!, FIN]))
     const cut = await client.audio.transcriptions.create({ file: await file(), model: 'open/m', stream: true })
     expect(await Array.fromAsync(cut).catch((error: unknown) => error)).to.include({ code: 'upstream_disconnected' })
+  })
+
+  it('can ask for a stream of vLLM, whose events have no type', async () => {
+    const chunks = ['Grü', 'ße'].map((content) =>
+      event({ id: 'trsc-1', object: 'transcription.chunk', choices: [{ delta: { content } }] }),
+    )
+    fixture.upstream.reply(sse([...chunks, DONE]))
+    const got = await post([
+      ['file', new File([SOUND], 'a.mp3')],
+      ['model', 'open/m'],
+      ['stream', 'true'],
+    ])
+    expect([got.status, (await got.text()).startsWith(chunks.join(''))]).to.deep.equal([200, true])
   })
 
   for (const [what, script] of Object.entries({
