@@ -61,8 +61,11 @@ function hasOtherForm(reply: Buffer, call: Call): boolean {
   return count === 0 || (!call.large && count !== countOf(call.member('input')))
 }
 
-/** Whether a list begins with a number here. */
-const isListAt = (reply: Buffer, at: number): boolean => /^\s*\[\s*[-\d]/.test(reply.toString('latin1', at, at + 64))
+/** How a list of numbers begins. */
+const NUMBERS = /^\s*\[\s*[-\d]/
+
+/** Whether a list of numbers begins here. */
+const isListAt = (reply: Buffer, at: number): boolean => NUMBERS.test(reply.toString('latin1', at, at + 64))
 
 /** Whether here is the base64 of 32-bit floats. */
 function isFloatsAt(reply: Buffer, at: number): boolean {

@@ -56,6 +56,10 @@ export function isWithinBounds(text: string): boolean {
 /** A member up to this size, in bytes, is parsed: usages, errors, ids and types are shorter. */
 const MAX_READ = 64 * 1024
 
+/** How lists begin: of objects, and without anything. */
+const OBJECTS = /^\[\s*\{/
+const EMPTY = /^\[\s*\]/
+
 /** A whole reply: its bytes, and its top-level members, which are parsed one by one. */
 export class ScannedReply {
   /** The upstream's bytes. */
@@ -78,12 +82,12 @@ export class ScannedReply {
 
   /** Whether a member is a list that begins with an object. */
   listsObjects(key: string): boolean {
-    return /^\[\s*\{/.test(this.#beginOf(key))
+    return OBJECTS.test(this.#beginOf(key))
   }
 
   /** Whether a member is a list with nothing in it. */
   isEmptyList(key: string): boolean {
-    return /^\[\s*\]/.test(this.#beginOf(key))
+    return EMPTY.test(this.#beginOf(key))
   }
 
   /** Whether a member is a text. */

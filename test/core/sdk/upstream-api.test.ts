@@ -37,6 +37,11 @@ describe('readPages', () => {
 
   it('returns objects only', async () => {
     expect((await read({ rows: [null, 1, [], { id: 1 }] })).rows).to.deep.equal([{ id: 1 }])
-    for (const page of [null, [], 'x', {}, { rows: 'x' }]) expect((await read(page)).rows).to.deep.equal([])
+    expect((await read({})).rows).to.deep.equal([])
+  })
+
+  it('rejects for what is no page of a list', async () => {
+    for (const page of [null, [], 'x', { rows: 'x' }, { rows: [1] }])
+      expect(await read(page).catch((error: Error) => error.message), JSON.stringify(page)).to.match(/^unknown shape: /)
   })
 })
