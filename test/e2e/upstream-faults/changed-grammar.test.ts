@@ -22,11 +22,14 @@ const STRICT_CHAT: Way = {
 }
 const WAYS = [STRICT_CHAT, MESSAGES, RESPONSES]
 
-/** Readers of streams, with the path of their requests, and how many events at the end of a stream make it complete. */
+/**
+ * Readers of streams, with the path of their requests, and how many events at the end of a stream make it complete. Claude's messages are passed on to
+ * clients of Messages.
+ */
 const READERS = [
   { name: 'anthropic', ways: [STRICT_CHAT, RESPONSES], path: '', ends: 2 },
   { name: 'gemini', ways: WAYS, path: '', ends: 1 },
-  { name: 'bedrock', ways: WAYS, path: '', ends: 2 },
+  { name: 'bedrock', ways: [STRICT_CHAT, RESPONSES], path: '', ends: 2 },
   { name: 'cohere', ways: WAYS, path: '', ends: 1 },
   { name: 'ollama', ways: WAYS, path: '', ends: 1 },
   { name: 'openai-by-responses', ways: [STRICT_CHAT, MESSAGES], path: '/responses', ends: 1 },

@@ -24,6 +24,9 @@ interface Reader {
 
 const reader = (name: string, way: Way, path = ''): Reader => ({ vendor: VENDORS.find((one) => one.name === name)!, way, path })
 
+/** What is checked of a message that is passed on. */
+const MESSAGE = /^(?:type|message|content|stop_reason|delta\.stop_reason)?$/
+
 /** Native formats are read alike for clients of each protocol. */
 const READERS: readonly Reader[] = [
   ...['anthropic', 'gemini', 'bedrock', 'cohere', 'ollama'].map((name) => reader(name, CHAT)),
@@ -33,10 +36,9 @@ const READERS: readonly Reader[] = [
     knows: { arguments: 'object', content: 'list', id: 'number' },
   })),
   reader('openai-by-responses', CHAT, '/responses'),
-  ...['anthropic', 'vertex-claude'].map((name) => ({
-    ...reader(name, MESSAGES),
-    checked: /^(?:type|message|content|stop_reason|delta\.stop_reason)?$/,
-  })),
+  ...['anthropic', 'vertex-claude'].map((name) => ({ ...reader(name, MESSAGES), checked: MESSAGE })),
+  // The events of its stream are within frames, and are read as Anthropic's.
+  { ...reader('bedrock', MESSAGES, '/invoke'), wholeOnly: true, checked: MESSAGE },
   ...['openai', 'azure-openai'].map((name) => ({
     ...reader(name, RESPONSES, '/responses'),
     checked: /^(?:response|object|output|status)$/,
