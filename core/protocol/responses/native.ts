@@ -159,7 +159,7 @@ class ResponseStreamReader implements EventReader {
     if (type === 'response.failed') return this.#refuse(response)
     // Some servers leave the items out here, when their own events had them.
     this.#hasItems ||= Array.isArray(response.output) && response.output.some(isRecord)
-    if (type === 'response.completed' && !this.#hasItems) return 'malformed'
+    if (response.status === 'completed' && !this.#hasItems) return 'malformed'
     this.#seal(event)
     this.finished = true
     this.unfinished = isUnfinished(response)

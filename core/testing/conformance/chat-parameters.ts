@@ -36,8 +36,6 @@ export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
   function_call: { functions: [{ name: 'look' }], function_call: 'auto' },
   response_format: { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: SCHEMA, strict: true } } },
   reasoning_effort: { reasoning_effort: 'low' },
-  thinking: { thinking: { type: 'disabled' } },
-  reasoning: { reasoning: { effort: 'low' } },
   verbosity: { verbosity: 'low' },
   modalities: { modalities: ['text', 'audio'] },
   audio: { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'mp3' } },
@@ -52,6 +50,12 @@ export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
   prompt_cache_retention: { prompt_cache_retention: '24h' },
   prompt_cache_options: { prompt_cache_options: { mode: 'implicit' } },
   moderation: { moderation: { model: 'omni-moderation-latest' } },
+}
+
+/** Members by which clients of other vendors' protocols ask for thinking: OpenAI has none of them, but a provider may map them. */
+export const THINKING_PARAMETERS: Readonly<Record<string, Asked>> = {
+  thinking: { thinking: { type: 'disabled' } },
+  reasoning: { reasoning: { effort: 'low' } },
 }
 
 const PIXEL =

@@ -15,6 +15,9 @@ import {
   sse,
 } from '../../../core/testing/kit.ts'
 
+/** What a response that is complete has. */
+const ITEMS = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi', annotations: [] }] }]
+
 /**
  * How a reply ends: whole, streamed to its end, broken off, by an error event, left by the client after some text, or `replaced`: it fails before its
  * first text, says that it has used all that the request allows, and a fallback replies.
@@ -381,7 +384,7 @@ function billOf(path: string, body: Body, honoursCaps: boolean): Pick<Worst, 'us
   }
   if (path.endsWith('/responses')) {
     const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output }
-    return { usd: usdOf(output), reply: { id: 'resp_1', object: 'response', status: 'completed', output: [], usage } }
+    return { usd: usdOf(output), reply: { id: 'resp_1', object: 'response', status: 'completed', output: ITEMS, usage } }
   }
   if (path.endsWith('/audio/transcriptions')) {
     const usage = { ...mediaUsage(input, 2000), input_token_details: { audio_tokens: input } }

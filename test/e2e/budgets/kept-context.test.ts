@@ -2,6 +2,9 @@ import { expect } from 'chai'
 import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 
+/** What a response that is complete has. */
+const SAID = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi', annotations: [] }] }]
+
 /** What the conversation has that the upstream keeps, in tokens: at 5 USD a million, 2 USD. */
 const KEPT = 400_000
 
@@ -25,7 +28,7 @@ describe('a budget, before calls that go on from what their upstream keeps', () 
       const { previous_response_id: previous } = body() as { previous_response_id?: string }
       const [input_tokens, output_tokens] = [previous === undefined ? KEPT : KEPT + 100, 50]
       const usage = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens }
-      return json({ id: `resp_${++count}`, object: 'response', status: 'completed', output: [], usage })
+      return json({ id: `resp_${++count}`, object: 'response', status: 'completed', output: SAID, usage })
     })
     gateway = await startTestGateway({ routes: routes(upstream.origin) })
   })

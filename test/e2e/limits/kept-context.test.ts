@@ -2,11 +2,14 @@ import { expect } from 'chai'
 import { hold, json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 
+/** What a response that is complete has. */
+const SAID = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi', annotations: [] }] }]
+
 /** What the conversation has that the upstream keeps, in tokens. */
 const KEPT = 400_000
 
 const usage = { input_tokens: KEPT, output_tokens: 50, total_tokens: KEPT + 50 }
-const response = (id: string): object => ({ id, object: 'response', status: 'completed', output: [], usage })
+const response = (id: string): object => ({ id, object: 'response', status: 'completed', output: SAID, usage })
 
 const CLASSES = { classes: { usual: { tokens: '1M/day' } }, default: 'usual' }
 

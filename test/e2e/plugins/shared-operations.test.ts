@@ -51,7 +51,7 @@ describe('Two providers that share an operation', () => {
   }
 
   it('each read the refusals of their own upstream', async () => {
-    expect(await rerank('a/m')).to.deep.include({ status: 502 })
+    expect(await rerank('a/m')).to.deep.include({ status: 400 })
     expect((await rerank('b/m')).error).to.include({ message: 'No.', param: 'input' })
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { tableFor } from '../../../routing/operation.ts'
 import type { ParameterSupport } from '../../../sdk/api.ts'
 import type { Asked } from '../../translator/run-translator.ts'
-import { CHAT_PARAMETERS, INNER_PARAMETERS, NEUTRAL_PARAMETERS, STRUCTURE } from '../chat-parameters.ts'
+import { CHAT_PARAMETERS, INNER_PARAMETERS, NEUTRAL_PARAMETERS, STRUCTURE, THINKING_PARAMETERS } from '../chat-parameters.ts'
 import type { Suite } from '../harness.ts'
 import { request } from '../requests.ts'
 import { wholeScript } from '../scripts.ts'
@@ -11,7 +11,12 @@ import { wholeScript } from '../scripts.ts'
 export function describeParameters(suite: Suite): void {
   const { subject } = suite
   const inner = Object.entries(INNER_PARAMETERS).map(([name, asked]) => [name, asked.with])
-  const asks: Readonly<Record<string, Asked>> = { ...CHAT_PARAMETERS, ...Object.fromEntries(inner), ...subject.parameters }
+  const asks: Readonly<Record<string, Asked>> = {
+    ...CHAT_PARAMETERS,
+    ...THINKING_PARAMETERS,
+    ...Object.fromEntries(inner),
+    ...subject.parameters,
+  }
 
   /** Sends a request. Resolves to the reply and the upstream request; `sent` is undefined if there was none. */
   async function send(asked: Asked) {

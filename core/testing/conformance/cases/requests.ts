@@ -1,6 +1,6 @@
 import { Operations, tableFor } from '../../../routing/operation.ts'
 import type { Asked } from '../../translator/run-translator.ts'
-import { CHAT_PARAMETERS, INNER_PARAMETERS, STRUCTURE } from '../chat-parameters.ts'
+import { CHAT_PARAMETERS, INNER_PARAMETERS, STRUCTURE, THINKING_PARAMETERS } from '../chat-parameters.ts'
 import { ALL_PARAMETERS, CHAT_REQUESTS, ENDPOINT_REQUESTS } from '../client-requests.ts'
 import type { Suite } from '../harness.ts'
 import { isAbsent, type OtherEndpoint, type RequestsFixture } from '../provider-under-test.ts'
@@ -53,7 +53,12 @@ function parametersOf({ subject, harness }: Suite): Readonly<Record<string, Aske
   const table = tableFor(harness.provider, subject.model)
   if (table === 'verbatim') return { 'all parameters': ALL_PARAMETERS }
   const inner = Object.entries(INNER_PARAMETERS).map(([name, asked]) => [name, asked.with] as const)
-  const asks: Readonly<Record<string, Asked>> = { ...CHAT_PARAMETERS, ...Object.fromEntries(inner), ...subject.parameters }
+  const asks: Readonly<Record<string, Asked>> = {
+    ...CHAT_PARAMETERS,
+    ...THINKING_PARAMETERS,
+    ...Object.fromEntries(inner),
+    ...subject.parameters,
+  }
   const mapped = Object.keys(table).filter((name) => table[name]?.support === 'mapped' && !STRUCTURE.has(name))
   return Object.fromEntries(mapped.map((name) => [`the parameter ${name}`, asks[name] ?? {}]))
 }
