@@ -90,7 +90,7 @@ describe('Privacy:', () => {
       fixture.upstream(dialect).on((request) => json(dialect.error(401, confession(dialect, request)), { status: 401 }))
       const { headers } = await fixture.post(ask(dialect))
       const line = await fixture.gateway.logged(({ id }) => id === headers['x-request-id'])
-      expect(line).to.include({ status: 502 })
+      expect(line).to.include({ status: 400 })
       expect(JSON.stringify(fixture.gateway.log)).to.not.include(dialect.apiKey).and.not.include(fixture.gateway.liveKey)
     })
   }
