@@ -309,7 +309,7 @@ const UPSTREAMS: Readonly<Record<string, Upstream>> = {
   bedrock: {
     provider: 'bedrock',
     model: 'us.anthropic.claude-sonnet-4-6',
-    config: (origin) => ({ region: 'us-east-1', baseUrl: origin, apiKey: KEY }),
+    config: (origin) => ({ region: 'us-east-1', facts: { '*': { messages: 'none' } }, baseUrl: origin, apiKey: KEY }),
     speeches: translated(CONVERSE),
   },
   cohere: {
