@@ -69,7 +69,9 @@ describe('POST /v1/images/generations, by the official SDK', () => {
   })
 
   it('gets an error if a stream breaks with one', async () => {
-    fixture.upstream.reply(sse([PARTIAL, part('error', { error: { message: 'no', code: 'moderation_blocked' } })]))
+    // If both events come in one turn, nothing is committed, and the call is tried again.
+    for (let attempt = 0; attempt < 2; attempt++)
+      fixture.upstream.reply(sse([PARTIAL, part('error', { error: { message: 'no', code: 'moderation_blocked' } })]))
     const failure = await Array.fromAsync(await stream('open/m')).catch((error: unknown) => error)
     expect(failure).to.have.property('code', 'upstream_error')
   })
