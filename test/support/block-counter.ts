@@ -6,6 +6,8 @@ const N = 100
 /** Blocks that run less often are bound to a call, not to what it has. */
 const OFTEN = 1500
 const MOST = 2.4
+/** Timers and other work of the process, which are counted too, are not there each time. */
+const TRIES = 3
 
 /**
  * Counts how often each block of the gateway's code runs, in this process. Blocks are counted, not time: that is the same on every machine.
@@ -29,6 +31,17 @@ export class BlockCounter {
   /** Expects twice as much to run no block more than about twice as often. The first run loads and compiles code. */
   async expectLinear(run: (count: number) => Promise<void>): Promise<void> {
     await run(4)
+    for (let left = TRIES; ; left--) {
+      try {
+        await this.#expectTwice(run)
+        return
+      } catch (error) {
+        if (left === 1) throw error
+      }
+    }
+  }
+
+  async #expectTwice(run: (count: number) => Promise<void>): Promise<void> {
     const once = await this.#blocksOf(() => run(N))
     const twice = await this.#blocksOf(() => run(2 * N))
     const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((all, each) => all + each, 0)
