@@ -101,7 +101,7 @@ export class AttemptPlanner {
   #readyAt = Number.POSITIVE_INFINITY
   #retryAfter = Number.POSITIVE_INFINITY
 
-  /** `standIn`: serves the calls of an endpoint that a provider lacks, or that its upstream has not answered. */
+  /** `standIn`: serves the calls of an endpoint that a provider lacks, or its upstream. */
   constructor(route: Route, call: Call, selection: SelectionContext, standIn?: Operation) {
     this.#route = route
     this.#call = call
@@ -201,7 +201,7 @@ export class AttemptPlanner {
     else if (isRepeated) this.#repeat = { ...last, isRepeat: true, fresh: false, pauseMs: 0 }
     else if (isRenewable(last, error)) this.#repeat = { ...last, credentialRefused: true, isRepeat: true, pauseMs: 0 }
     else {
-      this.#repeat = this.#inAnotherWay(last, error) ?? this.#byStandIn(last)
+      this.#repeat = this.#inAnotherWay(last, error) ?? this.#byStandIn(last, error)
       if (this.#repeat === undefined) this.#applyPolicy(policyFor(error), last)
     }
   }
@@ -253,10 +253,10 @@ export class AttemptPlanner {
     return serving && { ...last, ...serving, isRepeat: true, fresh: false, pauseMs: 0 }
   }
 
-  /** The same attempt without the upstream, which may not have the endpoint for this model, in this region or for this credential. */
-  #byStandIn(last: PlannedAttempt): PlannedAttempt | undefined {
+  /** The same attempt without the upstream, if that has not the endpoint for this model, in this region or for this credential. */
+  #byStandIn(last: PlannedAttempt, { row }: GatewayError): PlannedAttempt | undefined {
     const { standIn } = this.#context
-    if (standIn === undefined || last.operation === standIn) return undefined
+    if (standIn === undefined || last.operation === standIn || row !== 'unsupported_endpoint') return undefined
     return { ...last, operation: standIn, credential: undefined, isRepeat: true, fresh: false, pauseMs: 0 }
   }
 

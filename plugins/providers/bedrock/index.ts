@@ -20,7 +20,7 @@ import { createAuthenticator } from './credentials.ts'
 import { embeddingParameters, invokeBody, toInvokeReply } from './embeddings.ts'
 import { countedModel, countRequest, InvokedEvents, messagesRequest, toCount } from './invoke.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
-import { toRefusal } from './refusal.ts'
+import { toCountRefusal, toRefusal } from './refusal.ts'
 import { converseBody, parameters } from './request.ts'
 import { invokeRerankBody, isReranker, toInvokedRanking } from './rerank.ts'
 import { createTranslator } from './stream.ts'
@@ -120,7 +120,11 @@ function create(
         reply: toInvokedRanking,
       },
       messages: { ...claudeOperation(messagesRequest), decoder: () => new InvokedEvents() },
-      'messages.count_tokens': { ...claudeOperation(countRequest, countedModel), reply: toCount },
+      'messages.count_tokens': {
+        ...claudeOperation(countRequest, countedModel),
+        reply: toCount,
+        error: toCountRefusal,
+      },
     },
     translator: (call, { model }) =>
       asksForJsonObject(call) ? onlyJsonObject(createTranslator(model)) : createTranslator(model),

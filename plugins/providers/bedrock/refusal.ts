@@ -49,6 +49,16 @@ export function toRefusal(reply: {
   return meaningOf(reply.headers['x-amzn-errortype'] ?? __type, message ?? Message, reply.status)
 }
 
+/**
+ * Reads an error reply of CountTokens. Not every model, region and credential (`bedrock:CountTokens`) has it ("CountTokens", Amazon Bedrock API
+ * reference): such a reply says that there is no such endpoint.
+ */
+export function toCountRefusal(reply: Parameters<typeof toRefusal>[0]): UpstreamRefusal {
+  const refusal = toRefusal(reply)
+  const isWithout = refusal.status === 403 || refusal.status === 404 || /support counting tokens/i.test(refusal.message ?? '')
+  return isWithout ? { ...refusal, status: 404, code: 'unsupported_endpoint' } : refusal
+}
+
 /** Reads an exception or an error in a stream. */
 export function toUpstreamError({ type, data, headers = {} }: UpstreamEvent): UpstreamError {
   const { message, Message } = parseRecord(data) ?? {}

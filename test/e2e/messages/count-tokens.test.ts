@@ -52,4 +52,16 @@ describe('POST /v1/messages/count_tokens', () => {
     const error = await fixture.client.messages.countTokens({ model: 'nope/x', ...ASKED }).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(Anthropic.NotFoundError)
   })
+
+  for (const [status, type, told] of [
+    [400, 'invalid_request_error', 400],
+    [401, 'authentication_error', 502],
+    [429, 'rate_limit_error', 429],
+    [500, 'api_error', 502],
+  ] as const)
+    it(`fails if Anthropic answers ${status}, and is not estimated`, async () => {
+      fixture.claude.on(() => json({ type: 'error', error: { type, message: 'No.' } }, { status }))
+      const refused = await fixture.gateway.fetch('/v1/messages/count_tokens', { json: { model: 'claude/claude-x', ...ASKED } })
+      expect([refused.status, 'input_tokens' in ((await refused.json()) as object)]).to.deep.equal([told, false])
+    })
 })
