@@ -33,7 +33,8 @@ const FINAL = { prompt: 712, completion: 1990 }
 /** Tokens of each of `PIECES`. */
 const OF_PIECE = 400
 
-const has = (frame: Bytes, text: string): boolean => Buffer.from(frame).includes(text)
+const has = ({ textIn = (bytes) => Buffer.from(bytes).toString() }: Way, frame: Bytes, text: string): boolean =>
+  textIn(frame).includes(text)
 
 describe(`An upstream that reports its usage, by ${WAYS.length} ways of providers and protocols,`, () => {
   let upstream: ScriptedUpstream
@@ -84,12 +85,12 @@ describe(`An upstream that reports its usage, by ${WAYS.length} ways of provider
     const scriptOf = (usage: object | null | undefined, stream: boolean): Script =>
       stream ? streamed(way, way.stream(usage, started)) : json(way.whole(usage))
     const written = (sent: readonly Bytes[]): number =>
-      PIECES.filter((piece) => sent.some((frame) => has(frame, `"${piece}"`))).length * OF_PIECE
+      PIECES.filter((piece) => sent.some((frame) => has(way, frame, `"${piece}"`))).length * OF_PIECE
 
     /** What is charged for a stream that ended too early. */
     function expectCharge({ estimated, tokens }: Charged, sent: readonly Bytes[]): void {
       const title = `of ${sent.length} events`
-      const isFinal = sent.some((frame) => has(frame, String(FINAL.completion)))
+      const isFinal = sent.some((frame) => has(way, frame, String(FINAL.completion)))
       const isStarted = way.hasStart && sent.length > 0
       if (tokens === undefined) expect([written(sent), isFinal, isStarted ?? false], title).to.deep.equal([0, false, false])
       else {
@@ -132,7 +133,7 @@ describe(`An upstream that reports its usage, by ${WAYS.length} ways of provider
         for (const end of [way.failure(), way.failure(final)]) {
           for (const [count] of frames.slice(0, -1).entries()) {
             const sent = [...frames.slice(0, count), end]
-            const isSecond = count > 0 || has(end, String(FINAL.completion))
+            const isSecond = count > 0 || has(way, end, String(FINAL.completion))
             if (isSecond) expectCharge(await chargedFor(way, true, streamed(way, sent)), sent)
           }
         }
@@ -146,7 +147,7 @@ describe(`An upstream that reports its usage, by ${WAYS.length} ways of provider
         })
 
       it('and is left by its client is charged what it reported and wrote until then', async () => {
-        const sent = frames.slice(0, frames.findIndex((frame) => has(frame, PIECES.at(-1)!)) + 1)
+        const sent = frames.slice(0, frames.findIndex((frame) => has(way, frame, PIECES.at(-1)!)) + 1)
         upstream.on(() => streamed(way, [...sent, hold()]))
         const leaving = new AbortController()
         const answer = await gateway.fetch(way.path, { json: { ...requestOf(way), stream: true }, signal: leaving.signal })

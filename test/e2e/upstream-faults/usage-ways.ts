@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { type Bytes, DONE, event } from '../../../core/testing/kit.ts'
+import { chunkOf as invokedEvent } from '../../plugins/providers/bedrock/invoke-model.ts'
 import { event as bedrockEvent, exception } from '../../plugins/providers/bedrock/support.ts'
 import { named } from '../messages/fixture.ts'
 
@@ -22,6 +23,8 @@ interface Speech {
   /** The frames of the stream. `usage`: the final one; undefined: none. */
   stream(usage: object | null | undefined, start: object): readonly Bytes[]
   whole(usage: object | null | undefined): object
+  /** The text in a frame. Absent: its bytes. */
+  textIn?(frame: Bytes): string
   /** The frame that ends a stream with an error, with what was used where it may say that. */
   failure(usage?: object): Bytes
   /** A whole reply that is an error, and says what was used. Absent: errors do not say it. */
@@ -36,22 +39,23 @@ export interface Way extends Speech {
   readonly model: string
 }
 
-const MESSAGES: Speech = {
+/** The Messages API. `frame`: how its events are sent. */
+const messages = (frame: (event: MessagesEvent) => Bytes): Speech => ({
   usage: (input_tokens, output_tokens) => ({ input_tokens, output_tokens }),
   hasStart: true,
   stream: (usage, start) => [
-    named({
+    frame({
       type: 'message_start',
       message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'x', content: [], usage: start },
     }),
-    named({ type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
-    ...THOUGHTS.map((thinking) => named({ type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking } })),
-    named({ type: 'content_block_stop', index: 0 }),
-    named({ type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } }),
-    ...TEXTS.map((text) => named({ type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text } })),
-    named({ type: 'content_block_stop', index: 1 }),
-    named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage }),
-    named({ type: 'message_stop' }),
+    frame({ type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
+    ...THOUGHTS.map((thinking) => frame({ type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking } })),
+    frame({ type: 'content_block_stop', index: 0 }),
+    frame({ type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } }),
+    ...TEXTS.map((text) => frame({ type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text } })),
+    frame({ type: 'content_block_stop', index: 1 }),
+    frame({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage }),
+    frame({ type: 'message_stop' }),
   ],
   whole: (usage) => ({
     id: 'msg_1',
@@ -65,8 +69,12 @@ const MESSAGES: Speech = {
     stop_reason: 'end_turn',
     usage,
   }),
-  failure: () => named({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
-}
+  failure: () => frame({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
+})
+
+type MessagesEvent = Parameters<typeof named>[0]
+
+const MESSAGES = messages(named)
 
 const CHUNK = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }
 const openai: WriteUsage = (prompt_tokens, completion_tokens) => ({ prompt_tokens, completion_tokens })
@@ -195,6 +203,17 @@ const CONVERSE: Speech = {
   }),
 }
 
+/** What Claude says on Bedrock to clients of the Messages API. */
+const INVOKED: Speech = {
+  ...messages(invokedEvent),
+  streamType: 'application/vnd.amazon.eventstream',
+  textIn(frame) {
+    const [, bytes = ''] = /"bytes":"([^"]*)"/.exec(Buffer.from(frame).toString('latin1')) ?? []
+    return Buffer.from(bytes, 'base64').toString()
+  },
+  failure: () => exception('modelStreamErrorException', 'The model failed.'),
+}
+
 const cohereContent = (index: number, content: object): string =>
   event({ type: 'content-delta', index, delta: { message: { content } } })
 
@@ -309,8 +328,14 @@ const UPSTREAMS: Readonly<Record<string, Upstream>> = {
   bedrock: {
     provider: 'bedrock',
     model: 'us.anthropic.claude-sonnet-4-6',
-    config: (origin) => ({ region: 'us-east-1', facts: { '*': { messages: 'none' } }, baseUrl: origin, apiKey: KEY }),
-    speeches: translated(CONVERSE),
+    config: (origin) => ({ region: 'us-east-1', baseUrl: origin, apiKey: KEY }),
+    speeches: { ...translated(CONVERSE), '/v1/messages': INVOKED },
+  },
+  nova: {
+    provider: 'bedrock',
+    model: 'amazon.nova-2-lite-v1:0',
+    config: (origin) => ({ region: 'us-east-1', baseUrl: origin, apiKey: KEY }),
+    speeches: { '/v1/messages': CONVERSE },
   },
   cohere: {
     provider: 'cohere',
