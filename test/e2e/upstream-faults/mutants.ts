@@ -1,4 +1,5 @@
 import { FrameDecoder } from '../../../plugins/providers/bedrock/frames.ts'
+import { chunkOf } from '../../plugins/providers/bedrock/invoke-model.ts'
 import { event as frame } from '../../plugins/providers/bedrock/support.ts'
 
 type Json = unknown
@@ -95,11 +96,16 @@ interface ReadEvent {
   write(data: Json, type?: string): string | Uint8Array
 }
 
-/** An event of SSE, a line of JSON, or a frame of AWS; undefined for what has no JSON. */
+/** An event of SSE, a line of JSON, or a frame of AWS, which may have an event of Claude in it; undefined for what has no JSON. */
 function eventIn(sent: string | Uint8Array): ReadEvent | undefined {
   if (typeof sent !== 'string') {
     const [event] = [...new FrameDecoder().push(Buffer.from(sent))]
-    return { type: event!.type, data: JSON.parse(event!.data), write: (data, type = event!.type) => frame({ [type]: data }) }
+    const framed = JSON.parse(event!.data)
+    if (event!.type === 'chunk') {
+      const data = JSON.parse(Buffer.from(framed.bytes, 'base64').toString())
+      return { type: data.type, data, write: (other) => chunkOf(other as object) }
+    }
+    return { type: event!.type, data: framed, write: (data, type = event!.type) => frame({ [type]: data }) }
   }
   const found = /^(event: .*\n)?((?:data: )?)(\{.*\})(\s*)$/.exec(sent)
   if (found === null) return undefined

@@ -37,8 +37,7 @@ const READERS: readonly Reader[] = [
   })),
   reader('openai-by-responses', CHAT, '/responses'),
   ...['anthropic', 'vertex-claude'].map((name) => ({ ...reader(name, MESSAGES), checked: MESSAGE })),
-  // The events of its stream are within frames, and are read as Anthropic's.
-  { ...reader('bedrock', MESSAGES, '/invoke'), wholeOnly: true, checked: MESSAGE },
+  { ...reader('bedrock', MESSAGES, '/invoke'), checked: MESSAGE },
   ...['openai', 'azure-openai'].map((name) => ({
     ...reader(name, RESPONSES, '/responses'),
     checked: /^(?:response|object|output|status)$/,
