@@ -9,8 +9,8 @@ export interface FilterFinding {
 }
 
 /**
- * Why Azure's content filters refused a prompt: its page has `content_filter_result`, its OpenAPI document `content_filter_results` ("Content
- * filtering", learn.microsoft.com, 2026-11).
+ * Why Azure's content filters refused a prompt: replies that users have published have `content_filter_result` (dotnetstudioai.com, "Fix Azure OpenAI
+ * Content Filter Error", 2026-03), Azure's OpenAPI document has `content_filter_results`.
  */
 export interface InnerError {
   /** `ResponsibleAIPolicyViolation`. */

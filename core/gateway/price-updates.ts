@@ -110,7 +110,7 @@ async function keep(
   return { result: 'updated', version, changes }
 }
 
-/** The list that applies now; undefined for one that has none in the package. A kept list that cannot be read is none. */
+/** The list that applies now; undefined for one that has none in the package. A kept list that cannot be read is ignored. */
 async function currentList(name: ListSource['name'], kept: string | undefined): Promise<PublishedList | undefined> {
   const own = name === 'genai-prices' ? await packagedList() : undefined
   try {

@@ -371,7 +371,7 @@ class HeldCharge implements BudgetCharge {
   }
 }
 
-/** Ends a hold, of which so many nano-dollars were spent. */
+/** Ends a hold. `nanoUsd`: what was spent of it. */
 function release({ taken, counters, end }: Hold, nanoUsd: number): void {
   end()
   for (let index = 0; index < counters; index++) taken.correct(index, nanoUsd)

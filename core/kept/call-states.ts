@@ -42,7 +42,7 @@ export interface CallStatesOptions {
 }
 
 /**
- * Keeps what upstreams want back with the results of tool calls, for clients of chat completions, most of which drop the `extra_content` of a call.
+ * Keeps what upstreams want back with the results of tool calls, for clients of chat completions: most of them drop the `extra_content` of a call.
  * Nothing here delays or fails a call: what is late or lost costs quality (docs/decisions/kept-values.md).
  */
 export class KeptCallStates {

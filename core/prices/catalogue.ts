@@ -32,7 +32,7 @@ export interface Catalogue {
   readonly notices: readonly string[]
   /** The price of a model at a time; undefined if the vendor has no such model, or no price for its tokens. `model`: the vendor's name. */
   find(vendor: string, model: string, now: number): CataloguePrice | undefined
-  /** What the second list says of a model; undefined if there is none, or it has no price of it. */
+  /** What the second list says of a model; undefined without a second list, or without a price in it. */
   second(vendor: string, model: string, now: number): SecondPrice | undefined
   /** The price of the dearest model of a vendor, by its input and output together. */
   dearest(vendor: string, now: number): Price | undefined

@@ -3,7 +3,7 @@ import { type GenaiModel, listedOf, matches } from './genai-prices.ts'
 import type { UsdPerMillion, UsdPrice, UsdTier } from './price.ts'
 import type { Listed, ListedClass } from './published-list.ts'
 
-/** A model of which the lists are wrong, or know nothing, in the format of genai-prices. */
+/** A model whose price the lists lack or have wrong, in the format of genai-prices. */
 interface Correction {
   readonly vendor: string
   readonly model: GenaiModel
@@ -13,7 +13,7 @@ interface Correction {
 
 const equalTo = (...names: readonly string[]): GenaiModel['match'] => ({ or: names.map((name) => ({ equals: name })) })
 
-/** The hours at which DeepSeek bills twice as much, in UTC. Not on weekends and holidays, of which lists know nothing: then we charge too much. */
+/** The hours at which DeepSeek bills twice as much, in UTC. Not on weekends and holidays, which lists do not know: then we charge too much. */
 const PEAKS = [
   { type: 'time_of_date', start_time: '01:00:00Z', end_time: '04:00:00Z' },
   { type: 'time_of_date', start_time: '06:00:00Z', end_time: '10:00:00Z' },
@@ -123,7 +123,7 @@ interface Rule {
   readonly vendor: string
   /** Globs of the vendor's names. */
   readonly models: readonly string[]
-  /** A class, which costs so many times another one. */
+  /** A class, and by which factor it is dearer than another one. */
   readonly times?: { readonly name: ListedClass; readonly of: ListedClass; readonly factor: number }
   readonly variants?: UsdPrice['variants']
 }

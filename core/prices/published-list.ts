@@ -37,7 +37,7 @@ export class RefusedList extends Error {
 /** The classes of tokens whose prices lists have. */
 export type ListedClass = keyof UsdPerMillion
 
-/** An amount of a list in US dollars. Throws `RefusedList` for what is none, or beyond any real price. */
+/** An amount of a list in US dollars. Throws `RefusedList` for what is not an amount, or is beyond any real price. */
 export function expectUsd(value: unknown, place: () => string): number {
   if (typeof value !== 'number' || !(value >= 0)) throw new RefusedList(`${place()} is ${shown(value)}, and no price`)
   if (value > MAX_USD) throw new RefusedList(`${place()} is ${value} USD: no price is above ${MAX_USD} USD`)

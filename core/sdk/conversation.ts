@@ -194,7 +194,7 @@ export type CallStates = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 /** The tool calls of a message; none if it has no list of them. */
 const toolCallsOf = ({ tool_calls: calls }: ChatMessage) => (Array.isArray(calls) ? calls.filter(isRecord) : [])
 
-/** The ids of the tool calls in a request of which the client may have dropped the `extra_content`: of messages in which no call has one. */
+/** The ids of tool calls whose `extra_content` the client may have dropped: those of messages in which no call has one. */
 export const idsWithoutState = ({ messages }: Readonly<ChatRequest>): readonly string[] =>
   messages.flatMap((message) => {
     const calls = toolCallsOf(message)

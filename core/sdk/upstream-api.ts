@@ -59,7 +59,7 @@ export type GetPage = (query: Readonly<Record<string, string>>) => Promise<unkno
 const MAX_PAGES = 30
 
 /**
- * The entries of all pages of a list that are objects and have a name. Throws what `get` throws, and an Error for a page that is none, or has entries without
+ * The entries of all pages of a list that are objects and have a name. Throws what `get` throws, and an Error for what is not a page, or has only entries without
  * one that can be read. An upstream may leave out a list that is empty.
  */
 export async function readPages(

@@ -1,4 +1,4 @@
-/** A list of globs, of which most have no `*` as a rule: those are looked up, and only the others compared. */
+/** A list of globs. Those without `*`, usually most, are looked up; only the others are compared. */
 export class GlobList {
   readonly #names: ReadonlySet<string>
   readonly #globs: readonly string[]

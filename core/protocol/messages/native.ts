@@ -126,7 +126,7 @@ class MessageEventReader implements EventReader {
   #begin(message: unknown): EventKind {
     if (!isRecord(message) || !Array.isArray(message.content)) return 'malformed'
     const id = textOf(message.id)
-    // The SDKs refuse a message that begins twice; the beginning of another one is none of this.
+    // The SDKs refuse a message that begins twice; the beginning of another one is an error.
     if (this.#id !== undefined) return this.#id === id ? 'drop' : 'malformed'
     this.#id = id
     // The count of the answer is that of its first tokens.

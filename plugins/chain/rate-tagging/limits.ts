@@ -119,7 +119,7 @@ class CallCharge {
     }
   }
 
-  /** Reserves what another attempt may use, after failed ones that have used so many tokens. Throws the 429 if there is no room for it. */
+  /** Reserves what another attempt may use, after failed ones. `used`: their tokens. Throws the 429 if there is no room for it. */
   async #reserveMore(used: number): Promise<void> {
     const { forOne, inAll } = this.#tokens
     const missing = used + forOne - inAll

@@ -59,7 +59,7 @@ const KNOWN: ReadonlySet<unknown> = new Set(['text', 'thinking', 'redacted_think
 
 const isUnknown = ({ type }: ReplyBlock): boolean => !KNOWN.has(type)
 
-/** The Error for a message of which nothing is left once the unknown is left out. */
+/** The Error for a message that is empty without its unknown parts. */
 export const nothingKnown = (): Error => new Error('The message has an answer of an unknown kind only.')
 
 /** Why the model refused, in words; '' if it did not, or gives no reason (`RefusalStopDetails`). */

@@ -47,7 +47,7 @@ export function toCompletion(body: unknown, model: string): TranslatedCompletion
 const isUnknown = ({ text, citationsContent, toolUse, reasoningContent }: ReplyBlock): boolean =>
   (text ?? citationsContent ?? toolUse ?? reasoningContent) == null
 
-/** The Error for a reply of which nothing is left once the unknown is left out. */
+/** The Error for a reply that is empty without its unknown parts. */
 export const nothingKnown = (): Error => new Error('The reply has an answer of an unknown kind only.')
 
 /** The text of a block, with or without citations. */

@@ -45,7 +45,7 @@ export function toCompletion(body: unknown): TranslatedCompletion {
   }
 }
 
-/** The Error for a reply of which nothing is left once the unknown is left out. */
+/** The Error for a reply that is empty without its unknown parts. */
 export const nothingKnown = (): Error => new Error('The reply has an answer of an unknown kind only.')
 
 /** `state`: of the first call. */

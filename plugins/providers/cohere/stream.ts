@@ -19,7 +19,7 @@ export function createTranslator(): Translator {
   return Object.assign(new ChatStream(), { completion: toCompletion, usage: usageOf })
 }
 
-/** Events that are known, and of which nothing is read. */
+/** Known events that are not read. */
 const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['content-end', 'citation-end'])
 
 /** A tool call that has not ended. */

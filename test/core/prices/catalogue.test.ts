@@ -108,7 +108,7 @@ describe('the list prices of vendors', () => {
     expect(chat(1).until - Date.UTC(2026, 10, 1, 1)).to.be.within(1, 60_000)
   })
 
-  /** Models, of which the package is wrong or knows nothing, and what they cost at noon in UTC: input, cached and output. */
+  /** Models whose price the package lacks or has wrong, and what they cost at noon in UTC: input, cached and output. */
   const CORRECTED: readonly (readonly [vendor: string, model: string, usd: readonly [number, number, number]])[] = [
     ['deepseek', 'deepseek-flash', [0.15, 0.003, 0.6]],
     ['deepseek', 'deepseek-v4-flash', [0.15, 0.003, 0.6]],

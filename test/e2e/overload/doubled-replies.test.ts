@@ -13,7 +13,7 @@ import { type Path, type Reply, startVendors, type Vendors } from './doubled-fix
 const called = { name: 'tool_0', arguments: { city: 'Paris' } }
 const CITY = JSON.stringify(called.arguments)
 
-/** What grows in the replies of each vendor; `pieces`: so many of each text. */
+/** What grows in the replies of each vendor; `pieces`: the number of pieces of each text. */
 const SAID: Readonly<Record<string, (count: number) => { readonly said: Said; readonly pieces?: number }>> = {
   'pieces of text': (n) => ({ said: { text: 'Hi'.repeat(n) }, pieces: n }),
   thoughts: (n) => ({ said: { reasoning: 'Hm'.repeat(n), text: 'Hi' }, pieces: n }),

@@ -100,7 +100,7 @@ class StrictModel {
 
 const TOOLS: OpenAI.ChatCompletionTool[] = [{ type: 'function', function: { name: 'look', parameters: {} } }]
 
-/** A loop of tool calls by OpenAI's SDK, whose client writes each message anew with OpenAI's members. */
+/** A loop of tool calls by OpenAI's SDK, whose client writes each message again with OpenAI's members only. */
 class Loop {
   readonly messages: OpenAI.ChatCompletionMessageParam[]
   readonly #model: string

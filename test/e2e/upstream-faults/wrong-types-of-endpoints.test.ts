@@ -6,7 +6,7 @@ import { rawHttp } from '../../support/raw-http.ts'
 import { onGoogleCloud } from '../clients/fixture.ts'
 import { mutantsOf, streamMutantsOf } from './mutants.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: replies of many endpoints, of which the tests read a few members
+// biome-ignore lint/suspicious/noExplicitAny: the tests read a few members of the replies of many endpoints
 type Members = Readonly<Record<string, any>>
 
 /** An endpoint beside those of chats, and what a client reads of its replies. */

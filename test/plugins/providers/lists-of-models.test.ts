@@ -33,7 +33,7 @@ const LISTS = {
   },
 }
 
-/** A model without the methods of a chat is none of those that are listed, and Together's list is a bare array. */
+/** Models without the methods of a chat are not listed, and Together's list is a bare array. */
 const isEmptyItself = (mutant: string): boolean => /upported|^: \[\]/.test(mutant)
 
 describe('A list of models with a member of a wrong type is read right, or an error, and never empty', () => {

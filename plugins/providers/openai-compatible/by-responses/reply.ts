@@ -181,7 +181,7 @@ export function toAnnotation({ type, ...citation }: Members): readonly object[] 
 /** The log probability of a token, with the members that chat completions require. */
 export const toLogprob = (logprob: Members): Members => ({ bytes: null, top_logprobs: [], ...logprob })
 
-/** How many of the tokens stand within so many characters. */
+/** How many of the tokens stand within the first `length` characters. */
 export function tokensWithin(logprobs: readonly Members[], length: number): number {
   let end = 0
   const beyond = logprobs.findIndex(({ token }) => {
