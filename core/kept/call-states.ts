@@ -59,9 +59,10 @@ export class KeptCallStates {
   /** The states that were kept for the tool calls of a call, within half a second. */
   async recall(call: Call, keeper: Keeper): Promise<CallStates> {
     const states = new Map<string, Readonly<Record<string, unknown>>>()
-    const ids = call.large ? await this.#threads.compute(call, soughtIds, undefined) : soughtIds.run(call, undefined)
-    if (ids.length === 0) return states
+    let ids: readonly string[] | undefined
     try {
+      ids = call.large ? await this.#threads.compute(call, soughtIds, undefined) : soughtIds.run(call, undefined)
+      if (ids.length === 0) return states
       const found = await withTimeout(WAIT_MS, new SealedValues(this.#values, SPACE, keeper).get(ids))
       for (const [id, value] of found) {
         const state = parseRecord(value.toString())
@@ -70,7 +71,7 @@ export class KeptCallStates {
       this.#count(states.size, 'found')
       this.#count(ids.length - states.size, 'missing')
     } catch {
-      this.#count(ids.length, 'unavailable')
+      this.#count(ids?.length ?? 1, 'unavailable')
     }
     return states
   }

@@ -34,6 +34,17 @@ describe('States of tool calls that are kept', () => {
     expect(counted).to.deep.equal([[1, 'call-states', 'unavailable']])
   })
 
+  it('are not sought where no thread is free to read a large call', async () => {
+    const busy = new KeptCallStates({
+      values: NO_VALUES,
+      threads: { compute: () => Promise.reject(new Error('all threads are busy')) },
+      uses: { add: (...used) => void counted.push(used) },
+    })
+    const large = Object.create(callWith(called(ID)), { large: { value: true } })
+    expect((await busy.recall(large, KEEPER)).size).to.equal(0)
+    expect(counted).to.deep.equal([[1, 'call-states', 'unavailable']])
+  })
+
   it('are not asked for where there is nothing to ask', async () => {
     const forbidden = { ...NO_VALUES, get: () => expect.fail('asked') }
     const kept = keptIn(forbidden)
