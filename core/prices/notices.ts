@@ -19,7 +19,7 @@ export function noticesOfStart(config: Config, prices: PriceList): readonly stri
 /** What follows for callers with a budget. */
 const CONSEQUENCES: Readonly<Record<string, string>> = {
   refuse: ', so that callers with a budget are refused; ',
-  estimate: '; callers with a budget are charged by the dearest known model of the vendor, and refused if the vendor has no known model; ',
+  estimate: '; callers with a budget are charged by the dearest known model of the vendor, and refused if it has none; ',
   serve: ', and no budget is charged for them; ',
 }
 
