@@ -1,5 +1,5 @@
 import type { Asked } from '../translator/run-translator.ts'
-import { CHAT_PARAMETERS } from './chat-parameters.ts'
+import { CHAT_PARAMETERS, THINKING_PARAMETERS } from './chat-parameters.ts'
 import type { OtherEndpoint } from './provider-under-test.ts'
 import { IMAGE } from './requests.ts'
 
@@ -233,7 +233,7 @@ export const CHAT_REQUESTS: Readonly<Record<string, Asked>> = {
 }
 
 /** All parameters of OpenAI at once, for a provider that passes them on. */
-export const ALL_PARAMETERS: Asked = Object.assign({}, ...Object.values(CHAT_PARAMETERS))
+export const ALL_PARAMETERS: Asked = Object.assign({}, ...Object.values({ ...CHAT_PARAMETERS, ...THINKING_PARAMETERS }))
 
 const SOUND = new File(['a sound'], 'a.mp3', { type: 'audio/mpeg' })
 
