@@ -9,7 +9,7 @@ describe('An error of a call to /v1/responses', () => {
   let fixture: ResponsesFixture
 
   before(async () => {
-    fixture = await startFixture({ times: { heartbeat: 20 } })
+    fixture = await startFixture()
   })
   after(() => fixture?.stop())
 
@@ -81,7 +81,10 @@ describe('An error of a call to /v1/responses', () => {
   }
 
   it('does not come of a silent stream, which has comments', async () => {
-    const { open, gateway } = fixture
+    // A gateway of its own: a heartbeat begins the stream, so that an upstream's later error has no status.
+    await using started = new AsyncDisposableStack()
+    const { open, gateway, stop } = await startFixture({ times: { heartbeat: 20 } })
+    started.defer(stop)
     const paused = hold()
     const events = openaiReply({ text: 'Hello' }).stream
     open.reply(sse([...events.slice(0, 2), paused, ...events.slice(2)]))
