@@ -16,7 +16,6 @@ import {
 } from './json.ts'
 import { keptTokensIn } from './kept-references.ts'
 import { checkKeys } from './keys.ts'
-import { mediaIn } from './media.ts'
 import type { RequestCheck } from './validation.ts'
 
 /** Counts the memory that a call takes. */
@@ -153,7 +152,6 @@ export class ClientCall implements Call {
   /** The client's own call, if this one has other bytes: its ids say how much is kept. */
   #source: ClientCall | undefined
   #model: ModelId | undefined
-  #media: Media | undefined
 
   /** `scanned`: of these bytes, if already known. Throws a GatewayError (400) if the body is invalid. */
   constructor(bytes: Buffer, context: CallContext, scanned = scan(bytes, context.endpoint)) {
@@ -200,8 +198,7 @@ export class ClientCall implements Call {
   }
 
   get media(): Media {
-    this.#media ??= this.#scanned.media ?? mediaIn(this.#unreleased)
-    return this.#media
+    return this.#scanned.media
   }
 
   get keptTokens(): number | undefined {
@@ -302,7 +299,6 @@ export class ClientCall implements Call {
     this.#guarded = undefined
     this.#size = bytes.length
     this.#bytes = bytes
-    this.#media = undefined
   }
 
   #readHead(): Readonly<Record<string, unknown>> {

@@ -6,6 +6,7 @@ import type { Media } from '../sdk/api.ts'
  */
 
 import { addressKind, type FoundAddress, isContent, MAX_ADDRESS, mayBeAddress } from './addresses.ts'
+import { MAX_TYPE, mayBeMedium, mediumOf, NO_MEDIA } from './media.ts'
 
 /** One top-level member: its decoded key, and the offsets of its key and its value. */
 export interface Member {
@@ -33,8 +34,8 @@ export interface ScannedObject {
   readonly members: readonly Member[]
   /** Number of objects and arrays below the top level. */
   readonly parts: number
-  /** Of a body that was scanned in a thread: on the event loop, `mediaIn` is called when it is asked for. */
-  readonly media?: Media
+  /** The parts below the top level that are of the type of a medium, so that the body has no more media than these. */
+  readonly media: Media
   /** The addresses in the members that were to be searched for them, without those of data URLs. */
   readonly addresses: readonly FoundAddress[]
   /** The members below the top level whose keys were looked for. In order, duplicates included. */
@@ -186,6 +187,9 @@ export function scanObject(bytes: Buffer, sought?: Sought): ScannedObject {
   nested = undefined
   namedAt.fill(0)
   marks = undefined
+  typeAt = 0
+  media.pictures = 0
+  media.files = 0
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
   const members: Member[] = []
@@ -201,7 +205,14 @@ export function scanObject(bytes: Buffer, sought?: Sought): ScannedObject {
     }
   }
   if (skipSpace(bytes, at + 1) !== bytes.length) throw new ScanError('syntax')
-  return { members, parts, addresses: found ?? NONE, nested: nested ?? NONE_NESTED, marks: marks ?? NO_MARKS }
+  return {
+    members,
+    parts,
+    media: media.pictures + media.files === 0 ? NO_MEDIA : { ...media },
+    addresses: found ?? NONE,
+    nested: nested ?? NONE_NESTED,
+    marks: marks ?? NO_MARKS,
+  }
 }
 
 /**
@@ -302,6 +313,14 @@ function addressIn(bytes: Buffer, start: number, end: number): string | undefine
   }
 }
 
+/** Counts a part, by the text of its type. */
+function noteType(bytes: Buffer, start: number, end: number): void {
+  const length = end - start - 2
+  if (escaped ? length > MAX_TYPE : !mayBeMedium(length, bytes[start + 1]!, bytes[end - 2]!)) return
+  const medium = mediumOf(decodeKey(bytes, start, end))
+  if (medium !== undefined) media[medium]++
+}
+
 function skipValue(bytes: Buffer, at: number): number {
   const byte = bytes[at]
   if (byte === QUOTE) return skipString(bytes, at)
@@ -316,6 +335,9 @@ let values = 0
 let wanted: WantedKeys | undefined
 let nested: NestedMember[] | undefined
 let marks: string[] | undefined
+/** The media so far, and where the value of the last key `type` begins. */
+const media = { pictures: 0, files: 0 }
+let typeAt = 0
 /** The key of the member of the top level. */
 let topKey = ''
 /** The level of a key below which nothing is looked for. */
@@ -347,6 +369,7 @@ function skipContainer(bytes: Buffer, start: number): number {
       }
     } else {
       const end = byte === QUOTE ? skipString(bytes, at) : skipLiteral(bytes, at)
+      if (at === typeAt && byte === QUOTE) noteType(bytes, at, end)
       if (searches && byte === QUOTE) noteText(bytes, depth, at, end)
       at = skipSpace(bytes, end)
     }
@@ -381,8 +404,23 @@ function skipKey(bytes: Buffer, at: number, depth: number): number {
     const isSuspect = escaped || wanted.mayHave(bytes[at + 1]!, bytes[end - 2]!, end - at - 2, isContainer)
     if (isSuspect || (end - at === 4 && namedAt[depth] === openAt[depth])) note(bytes, depth, end, start)
   }
+  if (end - at === 6 ? isType(bytes, at + 1) : escaped && end - at < MAX_WANTED && IS_TYPE.test(decodeKey(bytes, at, end))) {
+    typeAt = start
+    escaped = false
+  }
   return start
 }
+
+/** Whether four letters are `type`, also for servers that ignore case. To make a text of each key of this length would cost more. */
+const isType = (bytes: Buffer, at: number): boolean =>
+  (bytes[at]! | CASE) === 0x74 &&
+  (bytes[at + 1]! | CASE) === 0x79 &&
+  (bytes[at + 2]! | CASE) === 0x70 &&
+  (bytes[at + 3]! | CASE) === 0x65
+
+/** The bit by which small letters of ASCII differ from large ones. */
+const CASE = 0x20
+const IS_TYPE = /^type$/i
 
 /** Notes the member whose key was read last, if it is wanted. */
 function note(bytes: Buffer, depth: number, keyEnd: number, start: number): void {

@@ -105,8 +105,8 @@ export interface Translator {
   /** Absent: SSE. */
   decoder?(): UpstreamDecoder
   /**
-   * The usage, in the terms of chat completions, of a body or of an event's JSON whose translation threw: upstreams bill failed answers
-   * too. May return any value. Absent: failures report none.
+   * The usage, in the terms of chat completions, of a body or of an event's JSON whose translation threw, or of a refusal with another status:
+   * upstreams bill failed answers too. May return any value. Absent: failures report none.
    */
   usage?(body: unknown): unknown
 }

@@ -12,6 +12,7 @@ import {
   type CallStates,
   type ChatCompletion,
   type EndpointOperation,
+  isRecord,
   type LocalReply,
   openaiTranslator,
   type Provider,
@@ -264,8 +265,12 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
     const { operation, call, format, replies, served, stream, transforms, hold, threads, states } = this.#options
-    if (status !== 200) return new RefusalReader({ status, headers }, operation, served.provider)
-    const own = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
+    const { provider } = served
+    if (status !== 200) {
+      const usage = (body: unknown): unknown => this.#usageIn(body)
+      return new RefusalReader({ status, headers, call, operation, provider, usage })
+    }
+    const own = operation.translator && callProvider(provider, () => operation.translator!(call, this.#view))
     const translator = own ?? (replies && openaiTranslator())
     const type = headers['content-type'] ?? ''
     const owner = operation.stateOwner === undefined ? undefined : { name: operation.stateOwner, model: served.model }
@@ -284,13 +289,20 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     }
     stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) {
-      const decoder = operation.decoder && callProvider(served.provider, () => operation.decoder!())
+      const decoder = operation.decoder && callProvider(provider, () => operation.decoder!())
       return new VerbatimReader({ format, call, stream, transforms, hold, decoder })
     }
     const { includeUsage, choices, size } = call
     const chunkOptions = { model: call.model.id, includeUsage, choices, size }
     const writer = replies?.writer(owner) ?? new ChunkWriter()
     return new TranslatedReader({ translator, call: chunkOptions, stream, transforms, hold, writer, states })
+  }
+
+  /** The usage in the body of a refusal. */
+  #usageIn(body: unknown): unknown {
+    const { operation, call, format, served } = this.#options
+    if (operation.translator === undefined) return isRecord(body) ? format.usage(body) : undefined
+    return callProvider(served.provider, () => operation.translator!(call, this.#view).usage?.(body))
   }
 
   #read(bytes: Buffer): void {

@@ -1,6 +1,5 @@
 import { soughtAt } from '../protocol/guarded-members.ts'
 import { ScanError, type ScanErrorCode, type ScannedObject, scanObject } from '../protocol/json.ts'
-import { mediaIn } from '../protocol/media.ts'
 import { parseWithin } from '../protocol/upstream-json.ts'
 import type { EndpointName } from '../sdk/api.ts'
 import { moved } from './moved.ts'
@@ -25,10 +24,8 @@ export interface Scan {
 /** Scans a large body. It runs in a worker thread, which loads no tokenizer for it. Resolves to a `ScanResult`. */
 export function scanBody({ bytes, endpoint }: Scan): unknown {
   try {
-    const body = Buffer.from(bytes.buffer)
-    const scanned = scanObject(body, endpoint && soughtAt(endpoint))
-    const result = { bytes, scanned: endpoint === undefined ? scanned : { ...scanned, media: mediaIn(body) } }
-    return moved(result satisfies ScanResult, [bytes.buffer])
+    const scanned = scanObject(Buffer.from(bytes.buffer), endpoint && soughtAt(endpoint))
+    return moved({ bytes, scanned } satisfies ScanResult, [bytes.buffer])
   } catch (error) {
     // An idle thread collects no garbage: this frees the bytes now.
     bytes.buffer.transfer(0)

@@ -7,8 +7,8 @@ export interface BodyReader {
   data(bytes: Buffer): void
   /** The body ended as HTTP permits. A promise, if a thread reads it: then `data` and `end` are not called again. */
   end(): void | Promise<void>
-  /** What is known of its tokens. Absent: a refusal uses none. */
-  readonly report?: UsageReport
+  /** What is known of its tokens. */
+  readonly report: UsageReport
   /** True if the reply ended before the upstream has. */
   readonly cut?: boolean
   /** True if the upstream has yet to answer: no count of the reply says what it will have used. */

@@ -1,30 +1,38 @@
 import { callProvider } from '../../plugins/faults.ts'
 import { isWithinBounds } from '../../protocol/upstream-json.ts'
-import { type Provider, UpstreamError, type UpstreamRefusal } from '../../sdk/api.ts'
+import { UsageReport } from '../../protocol/usage-report.ts'
+import { type Call, type Provider, UpstreamError, type UpstreamRefusal } from '../../sdk/api.ts'
 import { readRefusal, readRetryAfter } from '../../sdk/refusals.ts'
 import type { BodyReader } from './reader.ts'
 
 /** Bytes of an error body that are read; the rest is ignored. */
 const MAX_REFUSAL = 64 * 1024
 
+/** The member with the usage, at all vendors: `usage`, `usageMetadata`. */
+const REPORTS = /"usage/
+
+/** How to read a refusal. */
+export interface RefusalPlan {
+  readonly status: number
+  /** Reply headers. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly call: Pick<Call, 'choices'>
+  readonly operation: Pick<Provider, 'error'>
+  /** The name of the plugin that reads the refusal, if it defines `error`. */
+  readonly provider: string
+  /** The usage in a parsed body, in the terms of chat completions: any value. */
+  usage(body: unknown): unknown
+}
+
 /** Reads a reply whose status is not 200; `end` throws the refusal as an UpstreamError. */
 export class RefusalReader implements BodyReader {
-  readonly #status: number
-  readonly #headers: Readonly<Record<string, string>>
-  readonly #operation: Pick<Provider, 'error'>
-  readonly #provider: string
+  readonly #plan: RefusalPlan
   #body = ''
+  readonly report: UsageReport
 
-  /** `provider`: the name of the plugin that reads the refusal, if it defines `error`. */
-  constructor(
-    { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
-    operation: Pick<Provider, 'error'>,
-    provider: string,
-  ) {
-    this.#status = status
-    this.#headers = headers
-    this.#operation = operation
-    this.#provider = provider
+  constructor(plan: RefusalPlan) {
+    this.#plan = plan
+    this.report = new UsageReport(plan.call)
   }
 
   data(bytes: Buffer): void {
@@ -33,14 +41,24 @@ export class RefusalReader implements BodyReader {
   }
 
   end(): never {
-    const body = Buffer.from(this.#body.slice(0, MAX_REFUSAL), 'latin1').toString('utf8')
-    const reply = { status: this.#status, headers: this.#headers, body: isWithinBounds(body) ? body : '' }
-    throw new UpstreamError(this.#refusal(reply))
+    const text = Buffer.from(this.#body.slice(0, MAX_REFUSAL), 'latin1').toString('utf8')
+    const body = isWithinBounds(text) ? text : ''
+    // Few refusals say what they have used, and only those are parsed for it.
+    if (REPORTS.test(body)) this.#readUsage(body)
+    throw new UpstreamError(this.#refusal(body))
   }
 
-  #refusal(reply: { status: number; headers: Readonly<Record<string, string>>; body: string }): UpstreamRefusal {
-    const operation = this.#operation
-    if (operation.error === undefined) return readRefusal(reply.status, reply.headers, reply.body)
-    return { retryAfter: readRetryAfter(reply.headers), ...callProvider(this.#provider, () => operation.error!(reply)) }
+  #readUsage(body: string): void {
+    try {
+      this.report.read(this.#plan.usage(JSON.parse(body)), true)
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+    }
+  }
+
+  #refusal(body: string): UpstreamRefusal {
+    const { status, headers, operation, provider } = this.#plan
+    if (operation.error === undefined) return readRefusal(status, headers, body)
+    return { retryAfter: readRetryAfter(headers), ...callProvider(provider, () => operation.error!({ status, headers, body })) }
   }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createAccount, editAccount } from '../../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../../core/accounts/audit.ts'
 import { createKey, editKey, rotateKey } from '../../../core/keys/keys.ts'
-import { hold, json, openaiReply } from '../../../core/testing/kit.ts'
+import { DONE, hold, json, openaiReply, sse } from '../../../core/testing/kit.ts'
 import { type BudgetGateway, type PricedUpstream, pricedUpstream, startBudgetGateway } from './fixture.ts'
 
 describe('a budget', () => {
@@ -138,6 +138,32 @@ describe('a budget', () => {
     const reply = await ask(key, { model: 'up/prompt', messages: [{ role: 'user', content }] })
     expect(reply.status).to.equal(429)
     expect(await reply.text()).to.match(/0\.3\d+ USD is left/)
+  })
+
+  it('is charged for a call that times out what came by then: nothing before the first byte', async () => {
+    await started.gateway.stop()
+    const { namespaces, ...routes } = priced.routes() as { readonly namespaces: { readonly up: object } }
+    const up = { ...namespaces.up, timeouts: { firstByte: '100ms', idle: '100ms' } }
+    started = await startBudgetGateway({ routes: { ...routes, namespaces: { ...namespaces, up } } })
+    const key = await keyWith('1 USD/day')
+    const lineOf = async (body: object) => {
+      const reply = await started.ask(key, { model: 'up/token', max_tokens: 900, ...body })
+      // A stream that stalls breaks off.
+      await reply.text().catch(() => undefined)
+      return started.gateway.logged(({ id }) => id === reply.headers.get('x-request-id'))
+    }
+    priced.upstream.on(() => [hold()])
+    for (const stream of [false, true]) {
+      const line = await lineOf({ stream })
+      expect(line).to.include({ outcome: 'timeout', error: 'upstream_timeout' })
+      expect(line).to.not.have.any.keys('tokens', 'costUsd')
+    }
+    const text = 'word '.repeat(200)
+    const events = openaiReply({ text }).stream.filter((event) => event !== DONE)
+    priced.upstream.on(() => sse([...events.slice(0, -1), hold()]))
+    const line = await lineOf({ stream: true })
+    expect(line).to.include({ outcome: 'timeout', estimated: true })
+    expect(line.costUsd).to.be.within(0.25, 0.35)
   })
 
   it('gives back what a call that failed was charged', async () => {

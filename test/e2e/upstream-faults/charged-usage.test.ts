@@ -61,6 +61,7 @@ describe(`An upstream that reports its usage, by ${WAYS.length} ways of provider
 
   interface Charged {
     readonly estimated: boolean
+    readonly attempts: readonly unknown[]
     readonly tokens?: { readonly input: number; readonly output: number }
   }
 
@@ -145,6 +146,31 @@ describe(`An upstream that reports its usage, by ${WAYS.length} ways of provider
           expect(estimated).to.equal(false)
           expect(tokens).to.include({ input: FINAL.prompt, output: FINAL.completion })
         })
+
+      const { refusal = way.wholeFailure } = way
+      if (refusal !== undefined) {
+        it('and refuses a call is charged what it reported', async () => {
+          for (const stream of [true, false]) {
+            for (const status of [400, 500]) {
+              const title = `${status}, stream ${stream}`
+              const { estimated, tokens, attempts } = await chargedFor(way, stream, json(refusal(final), { status }))
+              expect(estimated, title).to.equal(false)
+              // Of a failure there is a second attempt, which is billed too.
+              const { length } = attempts
+              expect(tokens, title).to.include({ input: FINAL.prompt * length, output: FINAL.completion * length })
+            }
+          }
+        })
+
+        it('and refuses a call with a usage that is impossible is charged no more than an estimate', async () => {
+          for (const [name, usageOf] of Object.entries(IMPOSSIBLE)) {
+            const usage = usageOf(way.usage)
+            const { tokens = { input: 0, output: 0 } } = await chargedFor(way, false, json(refusal(usage!), { status: 400 }))
+            expect(tokens.input, name).to.be.within(0, 1000)
+            expect(tokens.output, name).to.be.within(0, 3)
+          }
+        })
+      }
 
       it('and is left by its client is charged what it reported and wrote until then', async () => {
         const sent = frames.slice(0, frames.findIndex((frame) => has(way, frame, PIECES.at(-1)!)) + 1)

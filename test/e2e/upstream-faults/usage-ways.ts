@@ -29,6 +29,8 @@ interface Speech {
   failure(usage?: object): Bytes
   /** A whole reply that is an error, and says what was used. Absent: errors do not say it. */
   wholeFailure?(usage: object): object
+  /** The body of a refusal that says what was used. Absent: `wholeFailure`. */
+  refusal?(usage: object): object
 }
 
 /** How calls of one protocol reach one kind of upstream. */
@@ -70,6 +72,8 @@ const messages = (frame: (event: MessagesEvent) => Bytes): Speech => ({
     usage,
   }),
   failure: () => frame({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
+  // As gateways do that speak the protocol: Anthropic's own errors have no usage.
+  refusal: (usage) => ({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, usage }),
 })
 
 type MessagesEvent = Parameters<typeof named>[0]

@@ -59,8 +59,10 @@ const killed = (name: string, places: readonly string[]): Fault => ({
       while (ended.has(running())) await delay(20)
       // The supervisor makes the successor of a process that ends at once wait, up to half a minute.
       await delay(BETWEEN_KILLS_MS)
-      process.kill(running(), 'SIGKILL')
-      ended.add(running())
+      const pid = running()
+      process.kill(pid, 'SIGKILL')
+      // Asked again, it may be the successor already.
+      ended.add(pid)
     }
   },
 })
