@@ -73,8 +73,9 @@ class GenerationBuilder {
   }
 
   async createNamespace(entry: NamespaceConfig, all: NamespaceSecrets): Promise<Namespace> {
-    const { name, plugin, config, models, timeouts, testKeys, keptObjects, addresses, hostedTools, dormant, at } = entry
-    const common = { name, models, timeouts, testKeys, keptObjects, hostedTools }
+    const { name, plugin, config, models, timeouts, addresses, hostedTools, dormant, at } = entry
+    const { testKeys, keptObjects, keepReasoning } = entry
+    const common = { name, models, timeouts, testKeys, keptObjects, keepReasoning, hostedTools }
     if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new ModelDiscovery([], this.#services.log) }
     const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
     const { catalogue, client, operations, ...created } = await this.#creator.createProvider(identity, entry)

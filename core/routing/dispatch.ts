@@ -338,7 +338,7 @@ export class Dispatch implements AttemptListener, Expiring {
 
   #statesAt(target: Target, credential: Credential | undefined): AttemptStates | undefined {
     const { states, call } = this.#request
-    if (states === undefined) return undefined
+    if (states === undefined || !target.keepReasoning) return undefined
     const keeper = keeperOf(target, this.#account, credential)
     return {
       recall: this.#recalls ? () => states.recall(call, keeper) : undefined,
