@@ -35,7 +35,7 @@ export const IMAGE_CHAT = [
 ]
 
 /** What to ask for, and of whom. */
-export interface ChatRequest extends Pick<Asked, 'speaks'> {
+export interface ChatRequest extends Pick<Asked, 'speaks' | 'unpaced'> {
   readonly port: number
   readonly path: string
   readonly key: string
@@ -76,8 +76,8 @@ export function chatRequest(asked: ChatRequest): HttpRequest {
   }
 }
 
-function bodyOf({ model, messages, stream, speaks }: ChatRequest): object {
-  const pace = stream && `bench;chunks=${stream.events};delay-us=${stream.delayUs}`
+function bodyOf({ model, messages, stream, speaks, unpaced }: ChatRequest): object {
+  const pace = stream && !unpaced && `bench;chunks=${stream.events};delay-us=${stream.delayUs}`
   const streams = stream && { stream: true }
   if (speaks === 'messages') {
     const [{ content: system }, ...turns] = messages as readonly [{ readonly content?: unknown }, ...object[]]
@@ -86,7 +86,7 @@ function bodyOf({ model, messages, stream, speaks }: ChatRequest): object {
   // Without stop sequences: the upstream sends 100 events at once if it is not told otherwise.
   if (speaks === 'responses')
     return { input: messages, model, temperature: 0.7, max_output_tokens: 512, store: false, ...streams }
-  const told = stream && { ...streams, stream_options: { include_usage: true }, stop: pace }
+  const told = stream && { ...streams, stream_options: { include_usage: true }, ...(pace && { stop: pace }) }
   return { messages, model, temperature: 0.7, max_tokens: 512, ...told }
 }
 

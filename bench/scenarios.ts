@@ -1,4 +1,4 @@
-import { CHAT, type ClientApi, MESSAGES, type UpstreamApi } from './apis.ts'
+import { CHAT, type ClientApi, MESSAGES, RESPONSES, type UpstreamApi } from './apis.ts'
 import { type ChatRequest, IMAGE_CHAT, LONG_CHAT, SHORT_CHAT } from './requests.ts'
 
 /** One kind of load. */
@@ -53,6 +53,15 @@ export const SCENARIOS: readonly Scenario[] = [
     connections: 16,
     seconds: 1.5,
     mostTimesNginx: 2,
+  },
+  {
+    name: 'by-responses',
+    unit: 'stream',
+    api: RESPONSES,
+    messages: SHORT_CHAT,
+    stream: { events: 100, delayUs: 0 },
+    connections: 16,
+    seconds: 1.5,
   },
   {
     name: 'messages',

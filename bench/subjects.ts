@@ -35,10 +35,11 @@ export interface Subjects {
   readonly key: string
 }
 
-const asGateway: Subject['asks'] = ({ namespace, model }, client) => ({
+const asGateway: Subject['asks'] = ({ namespace, model, unpaced }, client) => ({
   path: client === undefined ? CHAT.path : `/v1/${client}`,
   model: `${namespace}/${model}`,
   ...(client && { speaks: client }),
+  ...(unpaced && { unpaced }),
 })
 
 /** What nginx does beside relaying, with nginx.conf. */

@@ -44,6 +44,29 @@
   "\"delta\":{\"type\":\"text_delta\",\"text\":\" tok"
 #define DELTA_EVENT_END "\"}}\n\n"
 
+// OpenAI names the type of an event twice too, and repeats the text in each of the last four events (recorded in 2026-10).
+#define RESPONSES_EVENT(type, rest) "event: " type "\ndata: {\"type\":\"" type "\",\"sequence_number\":4," rest "}\n\n"
+#define RESPONSE(status, output, usage) \
+  "\"response\":{\"id\":\"resp_68af4030592c81938ec0a5fbab4a3e9f05438e46b5f69a3b\",\"object\":\"response\"," \
+  "\"created_at\":1756315696,\"status\":\"" status "\",\"background\":false,\"error\":null,\"incomplete_details\":null," \
+  "\"instructions\":null,\"max_output_tokens\":512,\"model\":\"" RESPONSES_MODEL "\",\"output\":[" output "]," \
+  "\"parallel_tool_calls\":true,\"previous_response_id\":null,\"reasoning\":{\"effort\":\"medium\",\"summary\":null}," \
+  "\"service_tier\":\"default\",\"store\":false,\"temperature\":0.7,\"text\":{\"format\":{\"type\":\"text\"}}," \
+  "\"tool_choice\":\"auto\",\"tools\":[],\"top_p\":1.0,\"truncation\":\"disabled\",\"usage\":" usage "," \
+  "\"user\":null,\"metadata\":{}}"
+#define ITEM_ID "msg_68af40a27f9c8193b8be6c4d1aaf36e905438e46b5f69a3b"
+#define ITEM(status, content) \
+  "{\"id\":\"" ITEM_ID "\",\"type\":\"message\",\"status\":\"" status "\",\"role\":\"assistant\",\"content\":[" content "]}"
+#define PART(text) "{\"type\":\"output_text\",\"annotations\":[],\"logprobs\":[],\"text\":\"" text "\"}"
+#define IN_PART "\"item_id\":\"" ITEM_ID "\",\"output_index\":0,\"content_index\":0,"
+#define RESPONSES_TOKEN " tokxxxxxxxxxxxxxxxxxxxxxx" // as long as that of Messages
+#define RESPONSES_DELTA_EVENT \
+  RESPONSES_EVENT("response.output_text.delta", \
+                  IN_PART "\"delta\":\"" RESPONSES_TOKEN "\",\"logprobs\":[],\"obfuscation\":\"x2tAyQhcJq\"")
+#define RESPONSES_USAGE \
+  "{\"input_tokens\":200,\"input_tokens_details\":{\"cached_tokens\":0},\"output_tokens\":100," \
+  "\"output_tokens_details\":{\"reasoning_tokens\":0},\"total_tokens\":300}"
+
 #define COMPLETION_START \
   "{" COMMON("chat.completion") ",\"system_fingerprint\":\"fp_44709d6fcb\",\"choices\":[{\"index\":0," \
   "\"message\":{\"role\":\"assistant\",\"content\":\""
@@ -54,7 +77,7 @@
 #define ERROR_BODY(message) "{\"error\":{\"message\":\"" message "\",\"type\":\"invalid_request_error\"}}"
 
 struct reply completion, refused_model, refused_transfer;
-struct stream streams[2];
+struct stream streams[APIS];
 static char *stamp;
 
 static void append(struct reply *reply, const char *format, ...) {
@@ -120,12 +143,40 @@ static void build_messages_stream(struct stream *stream) {
   append(&stream->end, LAST_CHUNK);
 }
 
+// `format` has one %s, for all that the deltas say.
+static void append_text_event(struct reply *reply, const char *format) {
+  char text[DEFAULT_CHUNKS * sizeof RESPONSES_TOKEN] = "";
+  for (int i = 0; i < DEFAULT_CHUNKS; i++) strcat(text, RESPONSES_TOKEN);
+  char event[sizeof text + 2048];
+  snprintf(event, sizeof event, format, text);
+  append_chunk(reply, event);
+}
+
+static void build_responses_stream(struct stream *stream) {
+  append_stream_head(&stream->start);
+  append_chunk(&stream->start, RESPONSES_EVENT("response.created", RESPONSE("in_progress", "", "null")));
+  append_chunk(&stream->start, RESPONSES_EVENT("response.in_progress", RESPONSE("in_progress", "", "null")));
+  append_chunk(&stream->start,
+               RESPONSES_EVENT("response.output_item.added", "\"output_index\":0,\"item\":" ITEM("in_progress", "")));
+  append_chunk(&stream->start, RESPONSES_EVENT("response.content_part.added", IN_PART "\"part\":" PART("")));
+  append_chunk(&stream->event, RESPONSES_DELTA_EVENT);
+  append_text_event(&stream->end, RESPONSES_EVENT("response.output_text.done", IN_PART "\"text\":\"%s\",\"logprobs\":[]"));
+  append_text_event(&stream->end, RESPONSES_EVENT("response.content_part.done", IN_PART "\"part\":" PART("%s")));
+  append_text_event(&stream->end, RESPONSES_EVENT("response.output_item.done",
+                                                  "\"output_index\":0,\"item\":" ITEM("completed", PART("%s"))));
+  append_text_event(&stream->end, RESPONSES_EVENT("response.completed",
+                                                  RESPONSE("completed", ITEM("completed", PART("%s")), RESPONSES_USAGE)));
+  append(&stream->end, LAST_CHUNK);
+}
+
 void build_replies(void) {
   build_completion();
   build_chat_stream(&streams[CHAT]);
   build_messages_stream(&streams[MESSAGES]);
+  build_responses_stream(&streams[RESPONSES]);
   append_json(&refused_model, "400 Bad Request",
-              ERROR_BODY("the upstream knows only the models " CHAT_MODEL " and, at /v1/messages, " MESSAGES_MODEL));
+              ERROR_BODY("the upstream knows only the models " CHAT_MODEL ", at /v1/messages " MESSAGES_MODEL
+                         " and at /v1/responses " RESPONSES_MODEL));
   append_json(&refused_transfer, "411 Length Required", ERROR_BODY("the request has no content-length"));
 }
 

@@ -5,12 +5,16 @@
 
 #define CHAT_MODEL "gpt-4o-mini"
 #define MESSAGES_MODEL "claude-sonnet-4-5"
+#define RESPONSES_MODEL "gpt-5.5-pro"
 
-// What the mock upstream speaks: OpenAI's chat completions, Anthropic's Messages.
-enum api { CHAT, MESSAGES };
+// What the mock upstream speaks: OpenAI's chat completions, Anthropic's Messages, OpenAI's Responses.
+enum api { CHAT, MESSAGES, RESPONSES, APIS };
+
+// The content events of a stream, unless its request sets another number. Those of Responses are as many: its last events repeat them all.
+#define DEFAULT_CHUNKS 100
 
 struct reply {
-  char bytes[2048];
+  char bytes[16384];
   size_t length;
 };
 
@@ -21,7 +25,7 @@ struct stream {
 };
 
 extern struct reply completion;       // a whole non-streamed chat completion
-extern struct stream streams[2];      // by enum api
+extern struct stream streams[APIS];   // by enum api
 extern struct reply refused_model;    // 400: the request names a model that is not the upstream's
 extern struct reply refused_transfer; // 411: the request has no content-length
 

@@ -5,15 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
-#define MESSAGES_LINE "POST /v1/messages "
+#define PATH "POST /v1/"
 #define CONTENT_LENGTH "content-length:"
 
 #define PACE "\"bench;"
 
 // Clients and gateways put the members that are looked for before or behind the messages: a long body need not be searched whole.
 #define SEARCHED_BYTES 2048
-
-#define DEFAULT_CHUNKS 100
 
 struct text {
   const char *start;
@@ -74,6 +72,13 @@ static void read_pace(struct request *request, struct text body) {
   request->latency_ns = pace_member(pace, "latency-us=", 0) * 1000;
 }
 
+// By enum api, as JSON.
+static const char *const models[APIS] = {"\"" CHAT_MODEL "\"", "\"" MESSAGES_MODEL "\"", "\"" RESPONSES_MODEL "\""};
+
+static bool asks_at(const char *head, const char *path) {
+  return strncmp(head, PATH, strlen(PATH)) == 0 && strncmp(head + strlen(PATH), path, strlen(path)) == 0;
+}
+
 enum request_state request_read(struct request *request, const char *bytes, size_t length) {
   const char *blank_line = memmem(bytes, length, "\r\n\r\n", 4);
   if (!blank_line) return REQUEST_PARTIAL;
@@ -85,9 +90,10 @@ enum request_state request_read(struct request *request, const char *bytes, size
   if (length < request->size) return REQUEST_PARTIAL;
 
   struct text body = {bytes + head_size, (size_t)body_size};
-  request->api = strncmp(bytes, MESSAGES_LINE, strlen(MESSAGES_LINE)) == 0 ? MESSAGES : CHAT;
-  request->model_known = has_member(body, "model", request->api == MESSAGES ? "\"" MESSAGES_MODEL "\"" : "\"" CHAT_MODEL "\"");
-  request->stream = request->api == MESSAGES || has_member(body, "stream", "true");
+  request->api = asks_at(bytes, "messages ") ? MESSAGES : asks_at(bytes, "responses ") ? RESPONSES : CHAT;
+  request->model_known = has_member(body, "model", models[request->api]);
+  request->stream = request->api != CHAT || has_member(body, "stream", "true");
   read_pace(request, body);
+  if (request->api == RESPONSES) request->chunks = DEFAULT_CHUNKS;
   return REQUEST_COMPLETE;
 }

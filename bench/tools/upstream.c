@@ -1,6 +1,6 @@
 // A mock of a model's provider, quick enough not to be what is measured: one thread, epoll, loopback only.
 //   upstream            listens on a free port and prints `listening on http://127.0.0.1:PORT`
-// A POST to /v1/messages is one of Anthropic's, any other a chat completion of OpenAI's. A request that streams gets one HTTP
+// A POST to /v1/messages is one of Anthropic's, one to /v1/responses of OpenAI's, any other a chat completion of OpenAI's. A request that streams gets one HTTP
 // chunk and one send() per content event, then usage and the end marker; request.h tells how a request sets its own pace.
 #define _GNU_SOURCE
 #include "buffer.h"

@@ -84,7 +84,7 @@ interface NamespaceContext {
 
 function buildNamespace(
   name: string,
-  { models, timeouts, testKeys, keptObjects, addresses = [], breaker, concurrency, limits, tls, hostedTools }: NamespaceValues,
+  { models, timeouts, addresses = [], concurrency, limits, tls, hostedTools, ...values }: NamespaceValues,
   { file, resolution: { providers, dormant } }: NamespaceContext,
 ): NamespaceConfig {
   const { plugin, config, credentials } = providers.get(name)!
@@ -96,10 +96,11 @@ function buildNamespace(
     ...(credentials && !missing && { credentials }),
     ...(Array.isArray(models) && { models }),
     timeouts: inMilliseconds(timeouts),
-    testKeys,
+    testKeys: values.testKeys,
     addresses,
-    keptObjects,
-    breaker,
+    keptObjects: values.keptObjects,
+    keepReasoning: values.keepReasoning,
+    breaker: values.breaker,
     ...(concurrency && {
       concurrency: {
         limit: concurrency.limit,

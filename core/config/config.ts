@@ -68,6 +68,8 @@ export interface NamespaceConfig {
   readonly addresses: readonly string[]
   /** Whether calls may refer to what the upstream keeps for all who use its credential. */
   readonly keptObjects: 'refuse' | 'allow'
+  /** Whether reasoning is kept for clients that do not send it back. */
+  readonly keepReasoning: boolean
   /** Whether its models have a circuit breaker. */
   readonly breaker: boolean
   /** Absent: no limit. */

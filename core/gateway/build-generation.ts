@@ -4,6 +4,7 @@ import { type ChainLink, composeChain, type LinkGuard } from '../http/chain.ts'
 import { Generation } from '../http/generation.ts'
 import type { InstanceLeases } from '../plugins/instances.ts'
 import { loadPlugin } from '../plugins/registry.ts'
+import { readerBy } from '../prices/list-data.ts'
 import { PriceList } from '../prices/price-list.ts'
 import { ModelDiscovery } from '../routing/discovery.ts'
 import { type NamedProvider, type Namespace, RoutingTable } from '../routing/table.ts'
@@ -33,7 +34,7 @@ export async function buildGeneration(
     const links = await errors.collect(config.chain.entries(), ([index, entry]) => builder.createLink(entry, index))
     const secrets = new NamespaceSecrets(config.digests)
     const namespaces = await errors.collect(config.namespaces.values(), (entry) => builder.createNamespace(entry, secrets))
-    const [prices] = await errors.collect([config], (each) => PriceList.create(each))
+    const [prices] = await errors.collect([config], (each) => PriceList.create(each, readerBy(services.workers)))
     if (prices === undefined || errors.diagnostics.length > 0) throw new ConfigError(errors.diagnostics)
     const table = new RoutingTable({
       namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),
@@ -72,8 +73,9 @@ class GenerationBuilder {
   }
 
   async createNamespace(entry: NamespaceConfig, all: NamespaceSecrets): Promise<Namespace> {
-    const { name, plugin, config, models, timeouts, testKeys, keptObjects, addresses, hostedTools, dormant, at } = entry
-    const common = { name, models, timeouts, testKeys, keptObjects, hostedTools }
+    const { name, plugin, config, models, timeouts, addresses, hostedTools, dormant, at } = entry
+    const { testKeys, keptObjects, keepReasoning } = entry
+    const common = { name, models, timeouts, testKeys, keptObjects, keepReasoning, hostedTools }
     if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new ModelDiscovery([], this.#services.log) }
     const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
     const { catalogue, client, operations, ...created } = await this.#creator.createProvider(identity, entry)

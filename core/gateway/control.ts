@@ -105,6 +105,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
       log,
       metrics,
       connect: services.connector(),
+      workers: services.workers,
       lists: () => reloader.live.generation.config.prices.lists,
     }),
     (each) => each.close(),

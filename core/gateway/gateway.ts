@@ -85,7 +85,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { live } = reloader
   control.watchBudgets(() => live.generation.config.budgets)
   const lists = () => live.generation.config.prices.lists
-  opened.adopt(new PriceUpdates({ log, metrics, connect: services.connector(), lists }), (each) => each.close())
+  opened.adopt(new PriceUpdates({ log, metrics, connect: services.connector(), workers: services.workers, lists }), (each) =>
+    each.close(),
+  )
   const targets = async () => services.states.report(performance.now())
   const urls = () => ({ clients: reachable(listeners.url), people: reachable(listeners.adminUrl), ...options.management?.urls })
   const operators = operatorPaths(options, { services, control, reloader, metrics, targets, urls })

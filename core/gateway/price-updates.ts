@@ -2,12 +2,13 @@ import { hash } from 'node:crypto'
 import { mkdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import type { ListSource, ListsConfig } from '../config/config.ts'
 import { keptFile, versionOf } from '../config/kept-lists.ts'
+import type { Gauge } from '../observe/instruments.ts'
 import type { Log } from '../observe/log.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import type { Metrics } from '../observe/metrics.ts'
-import { isBefore, packagedList, readList } from '../prices/catalogue.ts'
-import { changesOf, type ListChanges } from '../prices/list-update.ts'
-import { type PublishedList, RefusedList } from '../prices/published-list.ts'
+import type { Threads } from '../prices/list-data.ts'
+import { checkBy, checkList, type ListChanges, type ListCheck } from '../prices/list-update.ts'
+import { RefusedList } from '../prices/published-list.ts'
 import type { HostCounter } from '../sdk/api.ts'
 import type { Connector } from '../upstream/client.ts'
 import { type Document, getDocumentBy } from '../upstream/get-json.ts'
@@ -38,6 +39,8 @@ export interface UpdateOptions {
   /** Whether prices may change by any factor. */
   readonly acceptChanges?: boolean
   readonly signal?: AbortSignal
+  /** How lists are checked. Default: here, where nothing else waits. */
+  readonly check?: ListCheck
 }
 
 /**
@@ -45,6 +48,7 @@ export interface UpdateOptions {
  * their files. Never rejects for what a list or its server does.
  */
 export async function updateLists({ folder, sources }: ListsConfig, options: UpdateOptions): Promise<readonly ListUpdate[]> {
+  const { acceptChanges = false, check = checkList } = options
   const get = getDocumentBy(options.connect, MAX_BYTES)
   const updates: ListUpdate[] = []
   for (const source of sources) {
@@ -52,7 +56,7 @@ export async function updateLists({ folder, sources }: ListsConfig, options: Upd
     const about = { source: name, from: withoutQuery(from) }
     try {
       const document = await fetchList(from, get, options.signal)
-      updates.push({ ...about, ...(await keep(document, { source, folder, acceptChanges: options.acceptChanges === true })) })
+      updates.push({ ...about, ...(await keep(document, { source, folder, acceptChanges, check })) })
     } catch (error) {
       const result = error instanceof RefusedList ? 'refused' : 'failed'
       updates.push({ ...about, result, reason: (error as Error).message.replaceAll(from, about.from) })
@@ -78,11 +82,12 @@ interface KeepOptions {
   readonly source: ListSource
   readonly folder: string
   readonly acceptChanges: boolean
+  readonly check: ListCheck
 }
 
 async function keep(
   { bytes, modified }: Document,
-  { source, folder, acceptChanges }: KeepOptions,
+  { source, folder, acceptChanges, check }: KeepOptions,
 ): Promise<Pick<ListUpdate, 'result' | 'version' | 'changes'>> {
   const { name, sha256 } = source
   const found = hash('sha256', bytes)
@@ -90,36 +95,22 @@ async function keep(
   const file = keptFile(folder, name)
   const text = bytes.toString('utf8')
   const kept = await readFile(file, 'utf8').catch(() => undefined)
-  const version = versionOf(text)
   const at = modified === undefined ? new Date() : new Date(modified)
   if (kept === text) {
     // Its time of change tells when it was last looked for.
     await utimes(file, new Date(), at)
-    return { result: 'unchanged', version }
+    return { result: 'unchanged', version: versionOf(text) }
   }
-  const next = readList(name, text)
-  const current = await currentList(name, kept)
   if (modified !== undefined && kept !== undefined && modified < Math.floor((await stat(file)).mtimeMs / 1000) * 1000)
     throw new RefusedList(`it is older: it was changed at ${at.toISOString()}`)
-  const changes = changesOf(next, current, acceptChanges)
+  const checked = await check({ source: name, text, kept, acceptChanges })
+  if ('refused' in checked) throw new RefusedList(checked.refused)
   await mkdir(folder, { recursive: true })
   const temporary = `${file}.${process.pid}.tmp`
   await writeFile(temporary, bytes)
   await utimes(temporary, new Date(), at)
   await rename(temporary, file)
-  return { result: 'updated', version, changes }
-}
-
-/** The list that applies now; undefined for one that has none in the package. A kept list that cannot be read is ignored. */
-async function currentList(name: ListSource['name'], kept: string | undefined): Promise<PublishedList | undefined> {
-  const own = name === 'genai-prices' ? await packagedList() : undefined
-  try {
-    const list = kept === undefined ? undefined : readList(name, kept)
-    return list === undefined || (own !== undefined && isBefore(list, own)) ? own : list
-  } catch (error) {
-    if (error instanceof RefusedList) return own
-    throw error
-  }
+  return { result: 'updated', ...checked }
 }
 
 /** The most changes that a line of the log names. */
@@ -132,12 +123,16 @@ export interface PriceUpdatesOptions {
   readonly connect: Connector
   readonly log: Log
   readonly metrics: Metrics
+  readonly workers: Threads
 }
 
 /** Updates the lists by the schedule of routes.yaml, which has none by default. */
 export class PriceUpdates {
   readonly #options: PriceUpdatesOptions
   readonly #count: HostCounter
+  readonly #refused: Gauge
+  /** The texts that stay in use because their successors were refused. */
+  readonly #staying = new Map<ListSource['name'], string | undefined>()
   readonly #closing = new AbortController()
   readonly #timer: NodeJS.Timeout
   #last = 0
@@ -146,6 +141,7 @@ export class PriceUpdates {
   constructor(options: PriceUpdatesOptions) {
     this.#options = options
     this.#count = options.metrics.declare(METRICS.priceUpdates)
+    this.#refused = options.metrics.declare(METRICS.priceListRefused)
     this.#timer = setInterval(() => this.#check(), LOOK_MS).unref()
     this.#check()
   }
@@ -158,6 +154,8 @@ export class PriceUpdates {
 
   #check(): void {
     const lists = this.#options.lists()
+    // An operator may have accepted another list meanwhile.
+    for (const [source, text] of this.#staying) if (lists.kept[source] !== text) this.#setRefused(source, false)
     if (lists.every === undefined || this.#running !== undefined || Date.now() - this.#last < lists.every) return
     this.#running = this.#updateIfDue(lists, lists.every)
       .catch((err: unknown) => this.#options.log.error({ err }, 'list prices cannot be updated'))
@@ -171,17 +169,24 @@ export class PriceUpdates {
   async #updateIfDue(lists: ListsConfig, every: number): Promise<void> {
     const looks = await Promise.all(lists.sources.map(({ name }) => stat(keptFile(lists.folder, name)).catch(() => undefined)))
     if (this.#last === 0 && looks.every((look) => look !== undefined && Date.now() - look.ctimeMs < every)) return
-    const { connect } = this.#options
-    for (const update of await updateLists(lists, { connect, signal: this.#closing.signal }))
+    const { connect, workers } = this.#options
+    for (const update of await updateLists(lists, { connect, signal: this.#closing.signal, check: checkBy(workers) }))
       if (!this.#closing.signal.aborted) this.#report(update)
   }
 
   #report({ result, changes, ...update }: ListUpdate): void {
     const { log } = this.#options
     this.#count.add(1, update.source, result)
+    if (result !== 'failed') this.#setRefused(update.source, result === 'refused')
     if (result === 'unchanged') return
     if (result === 'updated') log.info({ ...update, ...(changes && shortened(changes)) }, 'list prices updated')
     else log.error(update, `list prices ${result === 'refused' ? 'refused' : 'not read'}: the last good ones stay in use`)
+  }
+
+  #setRefused(source: ListSource['name'], refused: boolean): void {
+    this.#refused.set(refused ? 1 : 0, source)
+    if (refused) this.#staying.set(source, this.#options.lists().kept[source])
+    else this.#staying.delete(source)
   }
 }
 

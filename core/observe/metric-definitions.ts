@@ -69,6 +69,13 @@ export const METRICS = {
     help: 'Updates of list prices by source and result: updated, unchanged, refused (the last good list stays), failed (not read).',
     labels: ['source', 'result'],
   },
+  priceListRefused: {
+    name: 'umg_price_list_refused',
+    type: 'gauge',
+    help: '1 if the newest list prices of a source were refused and the last good ones stay in use; 0 once newer ones are in use.',
+    labels: ['source'],
+    across: 'max',
+  },
   budgetLimit: {
     name: 'umg_budget_limit_usd',
     type: 'gauge',

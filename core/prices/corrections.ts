@@ -126,56 +126,67 @@ interface Rule {
   /** A class, and by which factor it is dearer than another one. */
   readonly times?: { readonly name: ListedClass; readonly of: ListedClass; readonly factor: number }
   readonly variants?: UsdPrice['variants']
+  readonly regional?: number
 }
 
 const HOUR = { name: 'cacheWrite1h', of: 'input', factor: 2 } as const
 /** As `SERVICES` of litellm.ts, `fast` is `priority`. */
-const tiers = (priority: number) => ({ service_tier: { priority, fast: priority, flex: 0.5 } })
-/** Of Claude, since Opus 4.6. */
-const US_ONLY = { us: 1.1 }
+const tiers = (priority: number) => ({ service_tier: { priority, fast: priority, flex: 0.5, batch: 0.5 } })
+
+/** Claude since Opus 4.6. */
+const SINCE_4_6 = [
+  'claude-*-4-6*',
+  'claude-*-4-7*',
+  'claude-*-4-8*',
+  'claude-opus-5*',
+  'claude-sonnet-5*',
+  'claude-haiku-5*',
+  'claude-fable-5*',
+]
+/** Claude on Vertex AI, whose names may have their publisher before them. */
+const SINCE_4_5 = ['claude-*-4-5*', ...SINCE_4_6].map((glob) => `*${glob}`)
+const REGIONAL_GEMINI = ['3.1-flash-image*', '3.1-flash-lite*', '3.5*', '3.6*', '3.7*', '3.8*', '4*'].map(
+  (glob) => `*gemini-${glob}`,
+)
 
 /**
- * - Writes for an hour cost twice the input, also on Bedrock: docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html, as quoted on
+ * - Claude's writes for an hour cost twice the input, also on Bedrock: docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html, as quoted on
  *   2026-09-28 by github.com/nonbinary-computer/albedo; platform.claude.com/docs/en/about-claude/pricing (read 2026-11-26).
  * - Writes for twelve hours at OpenAI, and `priority` of gpt-5.5: github.com/BerriAI/litellm 1.110.2, model_prices_and_context_window.json; not
  *   confirmed by a page of OpenAI's that could be read.
- * - OpenAI's fast (`priority`) and flex services: developers.openai.com/api/docs/pricing, as quoted on 2026-08-27 by
+ * - OpenAI's fast (`priority`), flex and batch services: developers.openai.com/api/docs/pricing, as quoted on 2026-08-27 by
  *   github.com/api-evangelist/openai: twice and half as much. Each model of the list has the same factors in the list of LiteLLM.
- * - Claude: platform.claude.com/docs/en/build-with-claude/fast-mode and /docs/en/manage-claude/data-residency (read 2026-11-26): 1.1 times for
- *   `us`, since Opus 4.6; fast mode of Opus 5.5 twice.
+ * - Claude: platform.claude.com/docs/en/about-claude/pricing, as of 2026-09-26: 1.1 times for `us`, since Opus 4.6; fast mode of Opus 5.5, 5 and
+ *   4.8 twice; batches half; on Vertex AI 1.1 times but for the global endpoint, since Sonnet 4.5. The lists have Bedrock's regional profiles.
+ * - Data residency at OpenAI: 1.1 times for models since 2026-03-05, which is gpt-5.4: developers.openai.com/api/docs/guides/data-residency (read
+ *   2026-11-26).
+ * - Gemini on Vertex AI but for the global endpoint: LiteLLM's list, which names cloud.google.com/gemini-enterprise-agent-platform/generative-ai/
+ *   pricing; not confirmed by that page, which could not be read.
  */
 const RULES: readonly Rule[] = [
+  { vendor: 'anthropic', models: ['claude-*'], times: HOUR, variants: { service_tier: { batch: 0.5 } } },
   { vendor: 'aws', models: ['*claude*'], times: HOUR },
-  { vendor: 'google', models: ['claude*'], times: HOUR },
+  { vendor: 'google', models: ['*claude*'], times: HOUR },
+  { vendor: 'google', models: [...SINCE_4_5, ...REGIONAL_GEMINI], regional: 1.1 },
   { vendor: 'openai', models: ['gpt-5.6*', 'gpt-6*'], times: { name: 'cacheWrite12h', of: 'cacheWrite', factor: 2 } },
   { vendor: 'openai', models: ['gpt-5.5', 'gpt-5.5-2*'], variants: tiers(2.5) },
   { vendor: 'openai', models: ['gpt-5.4', 'gpt-5.4-2*', 'gpt-5.4-mini*', 'gpt-5.6*', 'gpt-6*'], variants: tiers(2) },
-  { vendor: 'anthropic', models: ['claude-opus-5-5*'], variants: { speed: { fast: 2 }, inference_geo: US_ONLY } },
-  {
-    vendor: 'anthropic',
-    models: [
-      'claude-*-4-6*',
-      'claude-*-4-7*',
-      'claude-*-4-8*',
-      'claude-opus-5*',
-      'claude-sonnet-5*',
-      'claude-haiku-5*',
-      'claude-fable-5*',
-    ],
-    variants: { inference_geo: US_ONLY },
-  },
+  { vendor: 'openai', models: ['gpt-5.4*', 'gpt-5.5*', 'gpt-5.6*', 'gpt-6*'], regional: 1.1 },
+  { vendor: 'anthropic', models: SINCE_4_6, variants: { inference_geo: { us: 1.1 } } },
+  { vendor: 'anthropic', models: ['claude-opus-5*', 'claude-opus-4-8*'], variants: { speed: { fast: 2 } } },
 ]
 
 /** A price with what the vendor says of many of its models. What the list says itself stays. */
 export function withRules(vendor: string, model: string, usd: UsdPrice): UsdPrice {
   let price = usd
-  for (const { times, variants, ...rule } of RULES) {
+  for (const { times, variants, regional, ...rule } of RULES) {
     if (rule.vendor !== vendor || !rule.models.some((glob) => matchesGlob(glob, model))) continue
     if (times !== undefined) {
       const tiers = price.tiers?.map((tier): UsdTier => ({ ...tier, ...multiple(tier, times) }))
       price = { ...price, ...multiple(price, times), tiers }
     }
     if (variants !== undefined) price = { ...price, variants: { ...variants, ...price.variants } }
+    if (regional !== undefined) price = { ...price, regional: price.regional ?? regional }
   }
   return price
 }

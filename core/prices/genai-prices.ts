@@ -12,7 +12,7 @@ export interface GenaiModel {
 }
 
 /** A vendor of genai-prices. */
-interface Vendor {
+export interface Vendor {
   readonly id: string
   readonly models: readonly GenaiModel[]
   /** Vendors whose models it sells too. */
@@ -20,12 +20,11 @@ interface Vendor {
 }
 
 /**
- * Reads the list of github.com/pydantic/genai-prices: the array of providers in prices/new_data/v2/data.json, which is also the data of its
- * package (read 2026-11-26). Its rules are those of the package's `calcPrice`, which computes in binary fractions and has one list for the
- * whole process. Throws `RefusedList`.
+ * The list of what `expectVendors` has read. Its rules are those of the package's `calcPrice`, which computes in binary fractions and has one
+ * list for the whole process.
  */
-export function readGenaiPrices(json: unknown, version: string): PublishedList {
-  const vendors = new Map(expectVendors(json).map((vendor) => [vendor.id, vendor]))
+export function genaiList(read: readonly Vendor[], version: string): PublishedList {
+  const vendors = new Map(read.map((vendor) => [vendor.id, vendor]))
   const dates = [...vendors.values()].flatMap(({ models }) => models.flatMap(datesOf))
   return {
     name: `genai-prices ${version}`,
@@ -147,7 +146,11 @@ function amountsAt(amounts: ModelPrice, start: number): UsdPerMillion {
 
 const tiersOf = (amount: ModelPrice[string]) => (typeof amount === 'object' ? amount.tiers : [])
 
-function expectVendors(json: unknown): readonly Vendor[] {
+/**
+ * Reads the list of github.com/pydantic/genai-prices: the array of providers in prices/new_data/v2/data.json, which is also the data of its
+ * package (read 2026-11-26). Throws `RefusedList`.
+ */
+export function expectVendors(json: unknown): readonly Vendor[] {
   if (!Array.isArray(json)) throw new RefusedList('it is no list of providers')
   for (const vendor of json) {
     if (!isRecord(vendor) || typeof vendor.id !== 'string' || !Array.isArray(vendor.models))

@@ -1,4 +1,6 @@
-import { isBefore } from './catalogue.ts'
+import type { SourceName } from '../config/schema/prices.ts'
+import { isBefore, packagedList } from './catalogue.ts'
+import { type ListText, listOf, orRefused, type Refused, readListData, type Threads } from './list-data.ts'
 import { type ListedClass, named, type PublishedList, RefusedList } from './published-list.ts'
 import { PRESET_VENDORS, PROVIDER_VENDORS } from './vendors.ts'
 
@@ -23,11 +25,46 @@ export interface ListChanges {
   readonly changed: readonly string[]
 }
 
+/** A list that may follow the one in use. */
+export interface NextList extends ListText {
+  /** The text that is kept. */
+  readonly kept?: string | undefined
+  readonly acceptChanges: boolean
+}
+
+/** A list that can be believed, or why it cannot. */
+export type Checked = { readonly version: string; readonly changes: ListChanges } | Refused
+
+/** Checks lists. */
+export type ListCheck = (list: NextList) => Promise<Checked>
+
+/** Reads a list, and compares it with the one in use. */
+export const checkList: ListCheck = ({ source, text, kept, acceptChanges }) =>
+  orRefused(async () => {
+    const data = readListData({ source, text })
+    return { version: data.version, changes: changesOf(listOf(data), await currentList(source, kept), acceptChanges) }
+  })
+
+/** `checkList` in a thread. */
+export const checkBy =
+  (threads: Threads): ListCheck =>
+  (list) =>
+    threads.run(new URL(import.meta.url), 'checkList', list) as Promise<Checked>
+
+/** The list that applies now; undefined for one that has none in the package. A kept list that cannot be read is ignored. */
+async function currentList(source: SourceName, kept: string | undefined): Promise<PublishedList | undefined> {
+  const own = source === 'genai-prices' ? await packagedList() : undefined
+  const data = kept === undefined ? undefined : await orRefused(() => readListData({ source, text: kept }))
+  if (data === undefined || 'refused' in data) return own
+  const list = listOf(data)
+  return own !== undefined && isBefore(list, own) ? own : list
+}
+
 /**
  * Compares a list with the one in use. Throws `RefusedList` if it lacks vendors or many models, is older, or has a price that has changed by
  * more than `MAX_CHANGE`; `acceptChanges`: an operator has looked at the prices. `current`: undefined for the first list of its source.
  */
-export function changesOf(next: PublishedList, current: PublishedList | undefined, acceptChanges: boolean): ListChanges {
+function changesOf(next: PublishedList, current: PublishedList | undefined, acceptChanges: boolean): ListChanges {
   const missing = VENDORS.filter((vendor) => (current?.has(vendor) || EXPECTED.includes(vendor)) && !next.has(vendor))
   if (missing.length > 0) throw new RefusedList(`it has no prices of ${missing.join(', ')}`)
   if (current === undefined) return { added: [], removed: [], changed: [] }

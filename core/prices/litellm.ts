@@ -53,38 +53,56 @@ const WHOLE: readonly string[] = ['input', 'output']
 
 /**
  * The services that have amounts of their own, by the end of their names, and the values of `service_tier` that mean them. OpenAI echoes
- * `priority` as `fast` since gpt-6. `batches` are a service of another endpoint.
+ * `priority` as `fast` since gpt-6; Anthropic's usage has `batch`.
  */
 const SERVICES: Readonly<Record<string, readonly string[]>> = {
   priority: ['priority', 'fast'],
   flex: ['flex'],
+  batches: ['batch'],
   ultrafast: ['ultrafast'],
 }
+
+/** The list's names of what all tokens cost at an address that keeps calls in a region: so many times their price. */
+const UPLIFTS = [
+  'regional_endpoint_uplift_multiplier',
+  'regional_processing_uplift_multiplier_eu',
+  'regional_processing_uplift_multiplier_us',
+] as const
+
+/** Where the list has factors of Anthropic's: of `inference_geo: us` and of `speed: fast`. */
+const SPECIFIC = 'provider_specific_entry'
+
+/** The largest factor of a list that is believed: fast mode of Opus 4.6 has cost six times as much. */
+const MAX_FACTOR = 10
 
 /** An entry of the list. */
 type Entry = Readonly<Record<string, unknown>>
 
-/**
- * Reads the list of github.com/BerriAI/litellm, model_prices_and_context_window.json (read 2026-11-26), as far as it is of vendors that the
- * gateway knows. Throws `RefusedList`.
- */
-export function readLitellm(json: unknown, version: string): PublishedList {
+/** The models of each vendor that the gateway knows, by the vendor's names. */
+export type LitellmModels = ReadonlyMap<string, ReadonlyMap<string, Listed>>
+
+/** Reads the list of github.com/BerriAI/litellm, model_prices_and_context_window.json (read 2026-11-26). Throws `RefusedList`. */
+export function readLitellm(json: unknown): LitellmModels {
   if (!isRecord(json)) throw new RefusedList('it is no map of models')
   const byProvider = Map.groupBy(Object.entries(json), ([, entry]) => isRecord(entry) && entry.litellm_provider)
-  const entries = new Map<string, ReadonlyMap<string, Listed>>(
+  return new Map(
     Object.entries(NAMES).map(([vendor, { prefixes, providers }]) => {
       const own = providers.flatMap((provider) => byProvider.get(provider) ?? []) as [string, Entry][]
       return [vendor, modelsOf(own, prefixes)]
     }),
   )
+}
+
+/** The list of what `readLitellm` has read. */
+export function litellmList(vendors: LitellmModels, version: string): PublishedList {
   return {
     name: `litellm ${version}`,
     latest: undefined,
-    has: (vendor) => (entries.get(vendor)?.size ?? 0) > 0,
-    models: (vendor) => [...(entries.get(vendor)?.keys() ?? [])],
-    find: (vendor, model) => entries.get(vendor)?.get(model),
+    has: (vendor) => (vendors.get(vendor)?.size ?? 0) > 0,
+    models: (vendor) => [...(vendors.get(vendor)?.keys() ?? [])],
+    find: (vendor, model) => vendors.get(vendor)?.get(model),
     prices(vendor) {
-      const priced = [...(entries.get(vendor) ?? [])].map(([id, { usd }]) => [id, usd] as const)
+      const priced = [...(vendors.get(vendor) ?? [])].map(([id, { usd }]) => [id, usd] as const)
       return new Map(priced.filter((each): each is [string, UsdPrice] => each[1] !== undefined))
     },
   }
@@ -115,12 +133,28 @@ function toUsd(id: string, entry: Entry): UsdPrice | undefined {
   const tiers = starts.map(
     (start): UsdTier => ({ above: Number(start) * 1000, ...amountsOf(id, entry, `_above_${start}k_tokens`) }),
   )
+  const uplifts = UPLIFTS.flatMap((name) => (entry[name] === undefined ? [] : [factorIn(id, name, entry[name])]))
   const factors = Object.entries(SERVICES).flatMap(([end, values]) => {
     const factor = factorOf(base, amountsOf(id, entry, `_${end}`))
     return factor === undefined ? [] : values.map((value) => [value, factor] as const)
   })
-  const variants = factors.length === 0 ? undefined : { service_tier: Object.fromEntries(factors) }
-  return { ...base, tiers, ...(variants && { variants }) }
+  const { us, fast } = isRecord(entry[SPECIFIC]) ? entry[SPECIFIC] : {}
+  const variants = {
+    ...(factors.length > 0 && { service_tier: Object.fromEntries(factors) }),
+    ...(us !== undefined && { inference_geo: { us: factorIn(id, SPECIFIC, us) } }),
+    ...(fast !== undefined && { speed: { fast: factorIn(id, SPECIFIC, fast) } }),
+  }
+  return {
+    ...base,
+    tiers,
+    ...(Object.keys(variants).length > 0 && { variants }),
+    ...(uplifts.length > 0 && { regional: Math.max(...uplifts) }),
+  }
+}
+
+function factorIn(id: string, name: string, factor: unknown): number {
+  if (typeof factor === 'number' && factor >= 1 && factor <= MAX_FACTOR) return factor
+  throw new RefusedList(`${named(id)}: ${name} is no factor from 1 to ${MAX_FACTOR}`)
 }
 
 function amountsOf(id: string, entry: Entry, end: string): UsdPerMillion {
@@ -137,12 +171,12 @@ function amountsOf(id: string, entry: Entry, end: string): UsdPerMillion {
   return Object.fromEntries(amounts)
 }
 
-/** The highest of the ratios between a service's amounts and the usual ones: a vendor may have rounded them class by class. */
+/** The higher ratio between a service's amounts and the usual ones, of input and output: those of other classes are rounded to the cent. */
 function factorOf(base: UsdPerMillion, service: UsdPerMillion): number | undefined {
   if (service.input === undefined) return undefined
-  const ratios = Object.entries(service).flatMap(([name, amount]) => {
-    const usual = base[name as ListedClass]
-    return usual ? [amount! / usual] : []
+  const ratios = (['input', 'output'] as const).flatMap((name) => {
+    const [usual, amount] = [base[name], service[name]]
+    return usual && amount !== undefined ? [amount / usual] : []
   })
   return ratios.length === 0 ? undefined : Math.round(Math.max(...ratios) * 1000) / 1000
 }

@@ -6,6 +6,7 @@ import type { Cost, Served, Usage } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import { matchesGlob } from '../text/glob.ts'
 import { type Catalogue, type CataloguePrice, loadCatalogue, type SecondPrice } from './catalogue.ts'
+import type { ListReader } from './list-data.ts'
 import { LARGEST_CONTEXT, outputLimitOf, pictureTokensOf } from './model-limits.ts'
 import {
   costOf,
@@ -20,7 +21,7 @@ import {
   unpricedService,
   withExtras,
 } from './price.ts'
-import { vendorOf } from './vendors.ts'
+import { isRegional, vendorOf } from './vendors.ts'
 
 /** The most models of a namespace whose prices are kept: clients may name any model of some upstreams. */
 const MAX_MODELS = 1000
@@ -58,27 +59,34 @@ export class PriceList {
   readonly #globs: readonly ModelPriceConfig[]
   /** By namespace. */
   readonly #vendors: ReadonlyMap<string, string>
+  /** The namespaces whose address keeps calls in a region. */
+  readonly #regional: ReadonlySet<string>
   readonly #catalogue: Catalogue | undefined
   readonly #known = new Map<string, BoundedMap<string, Known>>()
-  /** By vendor, once it was asked for. */
+  /** By namespace, once it was asked for. */
   readonly #dearest = new Map<string, Price | undefined>()
   readonly #sandbox = freePrice('sandbox')
 
   private constructor(
     { models, unpriced }: PricesConfig,
     vendors: ReadonlyMap<string, string>,
+    regional: ReadonlySet<string>,
     catalogue: Catalogue | undefined,
   ) {
     this.#exact = new Map(models.filter(({ glob }) => !glob.includes('*')).map((entry) => [entry.glob, entry]))
     this.#globs = models.filter(({ glob }) => glob.includes('*'))
     this.#vendors = vendors
+    this.#regional = regional
     this.#catalogue = catalogue
     this.#unpriced = unpriced
     this.#given = typeof unpriced === 'string' ? undefined : createPrice(`${nameOf(unpriced)} for unpriced models`, unpriced)
   }
 
-  /** Creates the list of a Config. Loads the catalogue only if a namespace may need it. Throws a ConfigError for an unknown `like`. */
-  static async create({ prices, namespaces }: Pick<Config, 'prices' | 'namespaces'>): Promise<PriceList> {
+  /**
+   * Creates the list of a Config. Loads the catalogue only if a namespace may need it; `read`: how texts of lists are read. Throws a ConfigError for
+   * an unknown `like`.
+   */
+  static async create({ prices, namespaces }: Pick<Config, 'prices' | 'namespaces'>, read?: ListReader): Promise<PriceList> {
     const vendors = new Map(
       [...namespaces.values()].flatMap(({ name, plugin, config, dormant }) => {
         const vendor = dormant === undefined ? vendorOf(plugin.name, config) : undefined
@@ -86,12 +94,13 @@ export class PriceList {
       }),
     )
     const alike = prices.models.filter(({ price }) => price.like !== undefined)
-    const catalogue = vendors.size + alike.length > 0 ? await loadCatalogue(prices.lists.kept) : undefined
+    const catalogue = vendors.size + alike.length > 0 ? await loadCatalogue(prices.lists.kept, read) : undefined
     const diagnostics = alike.flatMap((entry) =>
       lookUp(catalogue!, entry.price.like!, 0) ? [] : [unknownLike(entry, catalogue!)],
     )
     if (diagnostics.length > 0) throw new ConfigError(diagnostics)
-    return new PriceList(prices, vendors, catalogue)
+    const regional = [...namespaces.values()].filter(({ plugin, config }) => isRegional(plugin.name, config))
+    return new PriceList(prices, vendors, new Set(regional.map(({ name }) => name)), catalogue)
   }
 
   /** The price of a model at an upstream; undefined if none is known. `now`: milliseconds since 1970. */
@@ -178,11 +187,11 @@ export class PriceList {
     if (this.#unpriced !== 'estimate') return this.#given
     const vendor = this.#vendors.get(namespace)
     if (vendor === undefined) return undefined
-    if (!this.#dearest.has(vendor)) {
-      const dearest = this.#catalogue!.dearest(vendor, Date.now())
-      this.#dearest.set(vendor, dearest && { ...dearest, name: `estimate by ${dearest.name}` })
+    if (!this.#dearest.has(namespace)) {
+      const dearest = this.#catalogue!.dearest(vendor, Date.now(), this.#regional.has(namespace))
+      this.#dearest.set(namespace, dearest && { ...dearest, name: `estimate by ${dearest.name}` })
     }
-    return this.#dearest.get(vendor)
+    return this.#dearest.get(namespace)
   }
 
   /** The service that a call asks for, and whose price is unknown: a caller with a budget cannot have it. */
@@ -222,13 +231,14 @@ export class PriceList {
 
   #find(namespace: string, model: string, now: number): Known {
     const entry = this.#entryOf(namespace, model)
+    const isInRegion = this.#regional.has(namespace)
     if (entry === undefined) {
       const vendor = this.#vendors.get(namespace)
-      return (vendor && this.#catalogue!.find(vendor, model, now)) || { price: undefined, until: FOREVER }
+      return (vendor && this.#catalogue!.find(vendor, model, now, isInRegion)) || { price: undefined, until: FOREVER }
     }
     const { like, free, ...amounts } = entry.price
     if (like === undefined) return { price: free ? freePrice('free') : createPrice(nameOf(amounts), amounts), until: FOREVER }
-    const found = lookUp(this.#catalogue!, like, now)
+    const found = lookUp(this.#catalogue!, like, now, isInRegion)
     if (found === undefined) return { price: undefined, until: FOREVER }
     const text = textOf(amounts)
     return text === '' ? found : { ...found, price: withExtras(found.price, amounts, text) }
@@ -242,9 +252,9 @@ function splitLike(like: string): readonly [vendor: string, model: string] {
 }
 
 /** Finds a price by `<vendor>/<model>`. */
-function lookUp(catalogue: Catalogue, like: string, now: number): CataloguePrice | undefined {
+function lookUp(catalogue: Catalogue, like: string, now: number, isInRegion = false): CataloguePrice | undefined {
   const [vendor, model] = splitLike(like)
-  return catalogue.has(vendor) ? catalogue.find(vendor, model, now) : undefined
+  return catalogue.has(vendor) ? catalogue.find(vendor, model, now, isInRegion) : undefined
 }
 
 function unknownLike({ glob, price: { like = '' }, at }: ModelPriceConfig, catalogue: Catalogue): Diagnostic {

@@ -32,6 +32,18 @@ export interface UsdPrice extends UsdPerMillion, UsdExtras {
   /** For each call. */
   readonly request?: number | undefined
   readonly tiers?: readonly UsdTier[] | undefined
+  /** Of list prices: what all tokens cost at an address that keeps calls in a region, so many times their price. */
+  readonly regional?: number | undefined
+}
+
+/** A list price at an address that keeps calls in a region. */
+export function inRegion(usd: UsdPrice): UsdPrice {
+  const { regional = 1, tiers } = usd
+  const times = <Amounts extends UsdPerMillion>(amounts: Amounts): Amounts => ({
+    ...amounts,
+    ...Object.fromEntries(CLASSES.flatMap((name) => (amounts[name] === undefined ? [] : [[name, amounts[name] * regional]]))),
+  })
+  return { ...times(usd), tiers: tiers?.map(times) }
 }
 
 /** The price of a model. */
@@ -71,7 +83,7 @@ export const MAX_USD = 1000
 
 /** Makes a price of its amounts in US dollars. Amounts are rounded to the millionth of a dollar. Throws a RangeError beyond `MAX_USD`. */
 export function createPrice(name: string, price: UsdPrice): Price {
-  const { request = 0, tiers = [], pictures, search, variants, ...base } = price
+  const { request = 0, tiers = [], pictures, search, variants, regional: _, ...base } = price
   const longestFirst = tiers.toSorted((a, b) => b.above - a.above)
   return {
     name,

@@ -28,7 +28,17 @@ export const PRESET_VENDORS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The hosts of each vendor; `*` matches any characters. A provider fills its config with the vendor's own address, and an operator may write
+ * Hosts of vendors that keep calls in a region, where some models cost more. OpenAI's: developers.openai.com/api/docs/guides/data-residency, which
+ * was read as far as us, eu, au, in and jp; the others as its clients on GitHub list them. Google's: docs.cloud.google.com,
+ * gemini-enterprise-agent-platform/resources/locations (both read 2026-11-26).
+ */
+const REGIONAL_HOSTS: Readonly<Record<string, readonly string[]>> = {
+  google: ['*-aiplatform.googleapis.com', 'aiplatform.*.rep.googleapis.com'],
+  openai: ['us', 'eu', 'au', 'ca', 'jp', 'in', 'sg', 'kr', 'gb', 'ae'].map((region) => `${region}.api.openai.com`),
+}
+
+/**
+ * The other hosts of each vendor; `*` matches any characters. A provider fills its config with the vendor's own address, and an operator may write
  * it too: list prices apply there, and nowhere else. A test compares them with the addresses of providers and presets.
  */
 const HOSTS: Readonly<Record<string, readonly string[]>> = {
@@ -38,12 +48,7 @@ const HOSTS: Readonly<Record<string, readonly string[]>> = {
   cohere: ['api.cohere.com', 'api.cohere.ai'],
   deepseek: ['api.deepseek.com'],
   fireworks: ['api.fireworks.ai'],
-  google: [
-    'generativelanguage.googleapis.com',
-    'aiplatform.googleapis.com',
-    '*-aiplatform.googleapis.com',
-    'aiplatform.*.rep.googleapis.com',
-  ],
+  google: ['generativelanguage.googleapis.com', 'aiplatform.googleapis.com'],
   groq: ['api.groq.com'],
   mistral: ['api.mistral.ai'],
   moonshotai: ['api.moonshot.ai'],
@@ -69,12 +74,23 @@ export function vendorOf(provider: string, config: unknown): string | undefined 
   return provider === OWN_ADDRESSES || isAt(vendor, baseUrl) ? vendor : undefined
 }
 
+/** Whether a provider with this config calls an address that keeps its calls in a region. */
+export function isRegional(provider: string, config: unknown): boolean {
+  const { region, baseUrl } = (config ?? {}) as { readonly region?: unknown; readonly baseUrl?: unknown }
+  // Its path names the region, whatever its host is.
+  if (provider === 'vertex') return region !== undefined && region !== 'global'
+  return Object.values(REGIONAL_HOSTS).some((hosts) => isOneOf(hosts, baseUrl))
+}
+
 /** Whether an address is one of the vendor. `baseUrl`: undefined for the one that the provider knows. */
 function isAt(vendor: string | undefined, baseUrl: unknown): boolean {
   if (vendor === undefined) return false
-  if (baseUrl === undefined) return true
+  return baseUrl === undefined || isOneOf([...HOSTS[vendor]!, ...(REGIONAL_HOSTS[vendor] ?? [])], baseUrl)
+}
+
+function isOneOf(hosts: readonly string[], baseUrl: unknown): boolean {
   const host = URL.parse(String(baseUrl))?.hostname ?? ''
-  return HOSTS[vendor]!.some((glob) => matchesGlob(glob, host))
+  return hosts.some((glob) => matchesGlob(glob, host))
 }
 
 const ownValue = (table: Readonly<Record<string, string>>, key: string): string | undefined =>

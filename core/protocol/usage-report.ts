@@ -32,11 +32,14 @@ const BYTES_PER_LONGEST_TOKEN = 32
 
 const VARIANT_NAMES = Object.keys(VARIANTS) as VariantName[]
 
-/** The services that a reply, or its usage, names; undefined if it names none. */
-export function servedVariants(reply: object): ServedVariants | undefined {
+type Named = { readonly [Name in VariantName]?: unknown }
+
+/** The services that a reply and its usage name, or a usage; undefined if they name none. */
+export function servedVariants(reply: Named & { readonly usage?: object | null | undefined }): ServedVariants | undefined {
+  const usage: Named | null | undefined = reply.usage
   let served: Record<string, string> | undefined
   for (const name of VARIANT_NAMES) {
-    const value = (reply as { readonly [Name in VariantName]?: unknown })[name]
+    const value = reply[name] ?? usage?.[name]
     if (typeof value !== 'string') continue
     served ??= {}
     served[name] = value

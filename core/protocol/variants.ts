@@ -45,12 +45,21 @@ const ROWS = Object.entries(VARIANTS) as [VariantName, Variant][]
 export function variantsIn(call: Pick<Call, 'endpoint' | 'member'>, served: ServedVariants = NOT_SAID): readonly AskedVariant[] {
   let asked = NONE
   for (const [name, { usual, at }] of ROWS) {
-    if (at?.includes(call.endpoint) === false) continue
-    const value = served[name] ?? call.member(name)
+    const value = served[name] ?? (at?.includes(call.endpoint) === false ? undefined : call.member(name))
     if (value == null || usual.includes(value as string)) continue
     asked = [...asked, { name, value: typeof value === 'string' ? value : JSON.stringify(value) }]
   }
   return asked
+}
+
+/**
+ * What served a call whose provider has `dropped` parameters: of a service that its upstream was not asked for, the usual one, unless the upstream
+ * says otherwise.
+ */
+export function servedWithout(dropped: readonly string[], served: ServedVariants | undefined): ServedVariants | undefined {
+  let known = served
+  for (const [name, { usual }] of ROWS) if (dropped.includes(name)) known = { [name]: usual[0], ...known }
+  return known
 }
 
 /** Whether a call leaves a service to the settings of the account at the vendor. */

@@ -7,6 +7,7 @@ import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import type { Keeper } from '../protocol/kept-ids.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
+import { servedWithout } from '../protocol/variants.ts'
 import { type AttemptRecord, type Call, type CallStates, type RouteTrace, type Served, UpstreamError } from '../sdk/api.ts'
 import { type AttemptStates, UpstreamAttempt } from '../upstream/attempt.ts'
 import type { AttemptEnd, AttemptListener } from '../upstream/attempt-listener.ts'
@@ -153,7 +154,14 @@ export class Dispatch implements AttemptListener, Expiring {
   /** The attempt under way, as if the process had been killed at `now`. Undefined if there is none, or if it would not be charged. */
   cutOff(now: number): { readonly record: AttemptRecord; readonly tokens: ChargedTokens; readonly call: Call } | undefined {
     const tokens = this.#attempt?.tokensSoFar
-    return tokens && { record: this.#record('process_killed', now), tokens, call: this.#planned!.call }
+    return tokens && { record: this.#record('process_killed', now), tokens: this.#asServed(tokens), call: this.#planned!.call }
+  }
+
+  /** The tokens of the attempt under way, with the usual service in place of one that the provider has not asked for. */
+  #asServed(tokens: ChargedTokens): ChargedTokens {
+    const dropped = [...this.#planned!.dropped, ...this.#attempt!.dropped]
+    if (dropped.length === 0) return tokens
+    return { ...tokens, served: servedWithout(dropped, tokens.served) }
   }
 
   #record(result: AttemptEnd['result'], now: number): AttemptRecord {
@@ -183,7 +191,7 @@ export class Dispatch implements AttemptListener, Expiring {
     if (!attempt.stale) this.#recordHealth(target, end, now)
     const refused = error?.cause instanceof UpstreamError && { status: error.cause.refusal.status }
     const record = { ...this.#record(result, now), ...refused }
-    this.#listener.onAttemptEnded(record, tokens, this.#planned!.call)
+    this.#listener.onAttemptEnded(record, tokens && this.#asServed(tokens), this.#planned!.call)
     if (committed) {
       this.#finish()
       if (error !== undefined) this.#listener.fail(error)
@@ -330,7 +338,7 @@ export class Dispatch implements AttemptListener, Expiring {
 
   #statesAt(target: Target, credential: Credential | undefined): AttemptStates | undefined {
     const { states, call } = this.#request
-    if (states === undefined) return undefined
+    if (states === undefined || !target.keepReasoning) return undefined
     const keeper = keeperOf(target, this.#account, credential)
     return {
       recall: this.#recalls ? () => states.recall(call, keeper) : undefined,

@@ -26,6 +26,8 @@ export interface Target {
   readonly hostedTools?: readonly string[] | undefined
   /** Whether calls may refer to what the upstream keeps for all who use its credential. */
   readonly keptObjects: boolean
+  /** Whether reasoning is kept for clients that do not send it back. */
+  readonly keepReasoning: boolean
   /** True if routes.yaml does not name the model: if it does not exist upstream, that is the client's error. */
   readonly passedThrough: boolean
 }

@@ -36,6 +36,7 @@ export interface Namespace {
   /** As in routes.yaml. */
   readonly hostedTools?: readonly string[] | undefined
   readonly keptObjects: 'refuse' | 'allow'
+  readonly keepReasoning: boolean
   readonly catalogue: ModelDiscovery
 }
 
@@ -196,6 +197,7 @@ export class RoutingTable {
       fetches,
       health: isNamed ? state.named(model.model) : state.of(model.model),
       keptObjects: namespace!.keptObjects === 'allow',
+      keepReasoning: namespace!.keepReasoning,
       passedThrough: !isNamed,
       hostedTools: namespace!.hostedTools,
     }

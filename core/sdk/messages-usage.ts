@@ -10,6 +10,10 @@ export interface MessagesUsage {
   readonly cache_creation_input_tokens?: unknown
   readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: unknown } | null
   readonly output_tokens_details?: { readonly thinking_tokens?: unknown } | null
+  /** `standard`, `fast`. */
+  readonly speed?: unknown
+  /** `global`, `us`, `not_available`. */
+  readonly inference_geo?: unknown
 }
 
 /**
@@ -34,5 +38,8 @@ export function usageOfMessages(usage: MessagesUsage): Partial<Usage> | undefine
       ...(writtenForHour > 0 && { cache_write_1h_tokens: writtenForHour }),
     },
     ...(thinking !== undefined && { completion_tokens_details: { reasoning_tokens: countOf(thinking) } }),
+    // At another price, which the settings of a workspace may have chosen.
+    ...(usage.speed === 'fast' && { speed: 'fast' }),
+    ...(usage.inference_geo === 'us' && { inference_geo: 'us' }),
   }
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { CHAT, MESSAGES } from '../../bench/apis.ts'
+import { CHAT, MESSAGES, RESPONSES } from '../../bench/apis.ts'
 import { createProcesses, type Processes } from '../../bench/processes.ts'
 import { textOfStream } from '../../bench/replies.ts'
 import { type ChatRequest, LONG_CHAT, SHORT_CHAT, writeRequest } from '../../bench/requests.ts'
@@ -45,17 +45,17 @@ describeWith('compiler', 'the tools of the benchmark', () => {
     return JSON.parse(await processes.run({ name: 'loadgen', program: join(TOOLS, '.build/loadgen'), args }))
   }
 
-  for (const { path, model, namespace } of [CHAT, MESSAGES]) {
+  for (const { path, model, namespace, unpaced } of [CHAT, MESSAGES, RESPONSES]) {
     it(`at ${path} the gateway finds the stream that was asked for, whole`, async () => {
       const stream = await gateway.openai().chat.completions.create({
         model: `${namespace}/${model}`,
         messages: [{ role: 'user', content: 'Hello' }],
-        stop: 'bench;chunks=7;delay-us=0',
+        ...(!unpaced && { stop: 'bench;chunks=7;delay-us=0' }),
         stream: true,
         stream_options: { include_usage: true },
       })
       const chunks = await Array.fromAsync(stream)
-      expect(chunks.filter(({ choices }) => choices[0]?.delta.content)).to.have.length(7)
+      expect(chunks.filter(({ choices }) => choices[0]?.delta.content)).to.have.length(unpaced ? 100 : 7)
       expect(chunks.at(-1)!.usage).to.include({ prompt_tokens: 200, completion_tokens: 100, total_tokens: 300 })
     })
 

@@ -260,6 +260,17 @@ describeInBrowser('what is looked up in the console', (open) => {
     await page.keyboard.press('Escape')
   })
 
+  it('is of a model without a price, before a budget refuses it', async () => {
+    await page.goto(fixture.address('/models?q=gpt-5.5'))
+    await page
+      .getByRole('row', { name: /openai\/gpt-5\.5.*Unknown.*Budgets refuse it/ })
+      .first()
+      .waitFor()
+    await page.goto(fixture.address('/models?q=sandbox/hello'))
+    await page.getByRole('row', { name: /sandbox\/hello.*Free/ }).waitFor()
+    expect(await page.getByText('Budgets refuse it').count()).to.equal(0)
+  })
+
   // C12
   it('is there after a few requests for files', async () => {
     const fresh = await open()

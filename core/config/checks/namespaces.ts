@@ -33,6 +33,7 @@ const REMEDIES: Readonly<Record<(typeof UPSTREAM_FIELDS)[number], string>> = {
   testKeys: IN_TARGETS,
   addresses: IN_TARGETS,
   keptObjects: IN_TARGETS,
+  keepReasoning: IN_TARGETS,
   breaker: IN_TARGETS,
   concurrency: IN_TARGETS,
   limits: IN_TARGETS,

@@ -127,6 +127,13 @@ export const namespace = Type.Object({
         'Whether calls may refer to files, conversations, prompts, containers and the like that the upstream keeps, `refuse` or `allow`: all callers share its credential, and with it all of them.',
     }),
   ),
+  keepReasoning: defaulted(
+    Type.Boolean({
+      default: true,
+      description:
+        'Whether the gateway keeps, sealed and for four hours, the reasoning that led to tool calls, for clients of chat completions that do not send it back.',
+    }),
+  ),
   breaker: defaulted(
     Type.Boolean({
       default: true,
@@ -160,6 +167,7 @@ export const UPSTREAM_FIELDS = [
   'testKeys',
   'addresses',
   'keptObjects',
+  'keepReasoning',
   'breaker',
   'concurrency',
   'limits',

@@ -36,7 +36,16 @@ export function tableOf(each: Case, closed: string): RoutingTable {
     const catalogue = new ModelDiscovery([], LOG)
     return [
       name,
-      { name, upstream, models: undefined, timeouts: TIMEOUTS, testKeys: 'sandbox', keptObjects: 'refuse', catalogue },
+      {
+        name,
+        upstream,
+        models: undefined,
+        timeouts: TIMEOUTS,
+        testKeys: 'sandbox',
+        keptObjects: 'refuse',
+        keepReasoning: true,
+        catalogue,
+      },
     ]
   })
   const sandboxed = providerOf('one', each, closed)

@@ -34,6 +34,7 @@ namespaces:
       total: 1h
     testKeys: upstream
     keptObjects: allow
+    keepReasoning: false
     breaker: false
     concurrency:
       limit: 20

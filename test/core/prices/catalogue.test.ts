@@ -158,11 +158,44 @@ describe('the list prices of vendors', () => {
 
   it('have the services of OpenAI and of Anthropic', () => {
     const variantsOf = (vendor: string, model: string) => catalogue.find(vendor, model, NOW)!.price.extras.variants
-    expect(variantsOf('openai', 'gpt-5.5')).to.deep.equal({ service_tier: { priority: 2.5, fast: 2.5, flex: 0.5 } })
-    expect(variantsOf('openai', 'gpt-6-sol')).to.deep.equal({ service_tier: { priority: 2, fast: 2, flex: 0.5 } })
-    expect(variantsOf('anthropic', 'claude-opus-5-5')).to.deep.equal({ speed: { fast: 2 }, inference_geo: { us: 1.1 } })
-    expect(variantsOf('anthropic', 'claude-sonnet-4-6')).to.deep.equal({ inference_geo: { us: 1.1 } })
-    expect(variantsOf('anthropic', 'claude-sonnet-4-5')).to.equal(undefined)
+    expect(variantsOf('openai', 'gpt-5.5')).to.deep.equal({ service_tier: { priority: 2.5, fast: 2.5, flex: 0.5, batch: 0.5 } })
+    expect(variantsOf('openai', 'gpt-6-sol')).to.deep.equal({ service_tier: { priority: 2, fast: 2, flex: 0.5, batch: 0.5 } })
+    const batch = { service_tier: { batch: 0.5 } }
+    for (const model of ['claude-opus-5-5', 'claude-opus-5', 'claude-opus-4-8'])
+      expect(variantsOf('anthropic', model), model).to.deep.equal({ ...batch, speed: { fast: 2 }, inference_geo: { us: 1.1 } })
+    expect(variantsOf('anthropic', 'claude-sonnet-4-6')).to.deep.equal({ ...batch, inference_geo: { us: 1.1 } })
+    expect(variantsOf('anthropic', 'claude-sonnet-4-5')).to.deep.equal(batch)
+  })
+
+  it('have what LiteLLM knows of the services and regions of a new model', async () => {
+    const model = (litellm_provider: string, more: object) => ({
+      litellm_provider,
+      input_cost_per_token: 2e-6,
+      output_cost_per_token: 1e-5,
+      cache_read_input_token_cost: 0.25e-6,
+      ...more,
+    })
+    const litellm = JSON.stringify({
+      'gpt-new': model('openai', {
+        input_cost_per_token_flex: 1e-6,
+        output_cost_per_token_flex: 5e-6,
+        // Rounded to the cent.
+        cache_read_input_token_cost_flex: 0.13e-6,
+        regional_processing_uplift_multiplier_eu: 1.1,
+      }),
+      'claude-new': model('anthropic', { provider_specific_entry: { us: 1.2, fast: 3 }, input_cost_per_token_batches: 1e-6 }),
+    })
+    const newer = await loadCatalogue({ litellm })
+    const { price } = newer.find('openai', 'gpt-new', NOW)!
+    expect(price.extras.variants).to.deep.equal({ service_tier: { flex: 0.5 } })
+    const regional = newer.find('openai', 'gpt-new', NOW, true)!.price
+    expect(regional.name).to.equal(`${price.name} regional ×1.1`)
+    expect(regional.tiers[0]!.rates).to.include({ input: 2_200_000, cachedInput: 275_000, output: 11_000_000 })
+    expect(newer.find('anthropic', 'claude-new', NOW)!.price.extras.variants).to.deep.equal({
+      service_tier: { batch: 0.5 },
+      speed: { fast: 3 },
+      inference_geo: { us: 1.2 },
+    })
   })
 
   it('equal what the package itself finds', async () => {

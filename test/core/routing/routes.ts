@@ -45,6 +45,7 @@ export function candidate(id: string, options: CandidateOptions = {}): Candidate
     fetches: { allowed: [], own: [] },
     health: upstream.named(model),
     keptObjects: false,
+    keepReasoning: true,
     passedThrough: false,
   }
   return { target, timeouts: TIMEOUTS, defaults, strict }

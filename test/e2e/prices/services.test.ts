@@ -10,7 +10,7 @@ const REPLY = openaiReply({ text: 'Hello!', usage: USAGE })
 /** 1000 × 2 + 100 × 10 */
 const USUAL = '0.003'
 
-const FACTORS = { service_tier: { priority: 2.5, flex: 0.5 }, speed: { fast: 6 }, inference_geo: { us: 1.1 } }
+const FACTORS = { service_tier: { priority: 2.5, flex: 0.5, batch: 0.5 }, speed: { fast: 6 }, inference_geo: { us: 1.1 } }
 
 /** A call, what its upstream says of the service, and what it costs. */
 interface Example {
@@ -31,6 +31,7 @@ const EXAMPLES: readonly Example[] = [
   },
   { what: 'the service that the settings of a project chose', said: { service_tier: 'priority' }, usd: '0.0075' },
   { what: 'the cheaper service that `auto` got', asked: { service_tier: 'auto' }, said: { service_tier: 'flex' }, usd: '0.0015' },
+  { what: 'half, where it was served as one of a batch', said: { service_tier: 'batch' }, usd: '0.0015' },
   { what: 'the usual service, for one without a price', said: { service_tier: 'unheard-of' }, usd: USUAL },
   { what: 'the usual service, for what is no text', said: { service_tier: { priority: 1 } }, usd: USUAL },
 ]
@@ -116,6 +117,7 @@ describe('a call costs', () => {
   const MESSAGES = [
     { what: 'fast mode that the usage names', asked: { speed: 'fast' }, said: { speed: 'fast' }, usd: '0.018' },
     { what: 'the usual speed, to which fast mode fell back', asked: { speed: 'fast' }, said: { speed: 'standard' }, usd: USUAL },
+    { what: 'half, where the usage names a batch', asked: {}, said: { service_tier: 'batch' }, usd: '0.0015' },
     { what: 'the region that a workspace chose', asked: {}, said: { inference_geo: 'us' }, usd: '0.0033' },
     { what: 'the usual region of a model that knows none', asked: {}, said: { inference_geo: 'not_available' }, usd: USUAL },
   ]
@@ -137,6 +139,16 @@ describe('a call costs', () => {
       expect((await costOf('/v1/messages', { ...request, stream: true }))!.usd).to.equal(usd)
     })
   }
+
+  it('the usual service, where the provider leaves out what the client asks for', async () => {
+    const counts = { input_tokens: 1000, output_tokens: 100 }
+    const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hello!' }] }
+    const messages = [{ role: 'user', content: 'Hi.' }]
+    for (const service_tier of ['flex', 'priority']) {
+      upstream.reply(json({ ...message, stop_reason: 'end_turn', usage: counts }))
+      expect((await costOf('/v1/chat/completions', { model: 'claude/m', messages, service_tier }))!.usd).to.equal(USUAL)
+    }
+  })
 
   it('as much as writes to a cache for twelve hours, where the usage tells of them', async () => {
     const prompt_tokens_details = {

@@ -139,12 +139,18 @@ class Loop {
   }
 }
 
+interface StartOptions {
+  readonly redis?: string
+  /** Fields of the namespace `openai`. */
+  readonly namespace?: object
+}
+
 describe('The reasoning of a model that needs the Responses API, for a client of chat completions that keeps none', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
   let model: StrictModel
 
-  async function start(options: { readonly redis?: string } = {}): Promise<void> {
+  async function start({ namespace = {}, ...options }: StartOptions = {}): Promise<void> {
     const config = (key: string) => ({ baseUrl: `${upstream.origin}/v1`, apiKey: `\${env:${key}}`, responses: true })
     gateway = await startTestGateway({
       ...options,
@@ -152,7 +158,7 @@ describe('The reasoning of a model that needs the Responses API, for a client of
       routes: {
         chain: [{ plugin: 'auth' }],
         namespaces: {
-          openai: { provider: 'openai-compatible', breaker: false, config: config('KEY') },
+          openai: { provider: 'openai-compatible', breaker: false, ...namespace, config: config('KEY') },
           other: { provider: 'openai-compatible', breaker: false, config: config('OTHER') },
         },
       },
@@ -202,6 +208,31 @@ describe('The reasoning of a model that needs the Responses API, for a client of
     expect(model.faults).to.deep.equal([])
     expect(model.recalled).to.have.length(TURNS - 1)
     expect(await rows()).to.equal(1)
+  })
+
+  for (const isStream of [false, true]) {
+    it(`is neither kept nor sent back with keepReasoning: false, ${isStream ? 'streamed' : 'whole'}`, async () => {
+      await start({ namespace: { keepReasoning: false } })
+      expect(await new Loop('openai/gpt-6-astra', isStream).run(gateway.openai())).to.equal('Done.')
+      expect(model.thoughts.size).to.equal(TURNS)
+      expect(model.faults).to.deep.equal([])
+      expect(model.recalled).to.deep.equal([])
+      expect([await rows(), await uses('kept'), await uses('missing')]).to.deep.equal([0, 0, 0])
+    })
+  }
+
+  it('is still sent back by a client that keeps it itself, with keepReasoning: false', async () => {
+    await start({ namespace: { keepReasoning: false } })
+    const messages: object[] = [{ role: 'user', content: 'Where is it?' }]
+    const ask = async () => {
+      const json = { model: 'openai/gpt-6-astra', messages, tools: TOOLS }
+      return (await (await gateway.fetch('/v1/chat/completions', { json })).json()) as OpenAI.ChatCompletion
+    }
+    const { message } = (await ask()).choices[0]!
+    messages.push(message, { role: 'tool', tool_call_id: message.tool_calls![0]!.id, content: 'Not there.' })
+    await ask()
+    expect(model.recalled).to.have.length(1).and.to.deep.equal(model.expected)
+    expect(await rows()).to.equal(0)
   })
 
   it('costs nothing where a model does not reason', async () => {

@@ -75,13 +75,20 @@ function Context({ length }: { readonly length: number | undefined }) {
   return <span title={`${length} tokens`}>{tokens.format(length)}</span>
 }
 
-/** A curated model costs what its targets cost. */
-function Price({ model: { price, priced, curated } }: { readonly model: Model }) {
+/** A curated model costs what its targets cost. What a budget refuses is told before it does. */
+function Price({ model: { price, priced, curated, available } }: { readonly model: Model }) {
   if (price === null)
     return (
-      <Text size="sm" c="dimmed" span>
-        {curated && priced ? 'By target' : 'Unknown'}
-      </Text>
+      <div>
+        <Text size="sm" c="dimmed" span>
+          {curated && priced ? 'By target' : 'Unknown'}
+        </Text>
+        {available && !priced && (
+          <Text size="xs" c="dimmed">
+            Budgets refuse it
+          </Text>
+        )}
+      </div>
     )
   const { input_usd, output_usd, name } = price
   if (Number(input_usd) + Number(output_usd) === 0) return <span title={name}>Free</span>

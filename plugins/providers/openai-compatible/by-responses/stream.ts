@@ -45,6 +45,15 @@ export function createResponsesTranslator(model: string, stop: readonly string[]
   })
 }
 
+/** Nearly every event is a piece of text. One without escapes is cut out, not parsed (docs/decisions/text-of-translated-streams.md). */
+const TEXT_DELTA =
+  /^\{"type":"response\.output_text\.delta",(?:"sequence_number":\d+,)?"item_id":"[^"\\]*","output_index":(\d+),"content_index":\d+,"delta":"([^"\\]+)"(?:,"logprobs":\[\])?(?:,"sequence_number":\d+)?(?:,"obfuscation":"[^"\\]*")?\}$/
+
+/** Events that say nothing, or all of a part once more, which the end of its item says too: they are not parsed. */
+const REPEATING = /^\{"type":"response\.(?:in_progress|queued|content_part\.(?:added|done)|output_text\.done)"/
+
+const NOTHING: readonly TranslatedChunk[] = []
+
 /** An item that has begun. */
 interface OpenItem {
   readonly type: unknown
@@ -93,8 +102,15 @@ class ResponseStream {
   }
 
   /** Throws `UpstreamError` for an error, `Error` for an event that is not of the Responses API. */
-  *event({ data }: UpstreamEvent): Iterable<TranslatedChunk> {
-    if (this.#over || data.trim() === '' || data === '[DONE]') return
+  event({ data }: UpstreamEvent): Iterable<TranslatedChunk> {
+    if (this.#over) return NOTHING
+    const piece = this.#hasStop ? null : TEXT_DELTA.exec(data)
+    if (piece !== null) return [chunk.content(this.#heard({ output_index: Number(piece[1]), delta: piece[2] }))]
+    return REPEATING.test(data) ? NOTHING : this.#read(data)
+  }
+
+  *#read(data: string): Iterable<TranslatedChunk> {
+    if (data.trim() === '' || data === '[DONE]') return
     const event: unknown = JSON.parse(data)
     if (!isRecord(event)) throw new Error('not an event of the Responses API')
     switch (event.type) {

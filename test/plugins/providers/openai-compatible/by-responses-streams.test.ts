@@ -37,6 +37,52 @@ const bytesOf = ({ said, lineEnd, comments }: { said: Said; lineEnd: string; com
   return Buffer.from(events.join('').replaceAll('\n', lineEnd))
 }
 
+/** A `response.output_text.delta`. */
+interface TextDelta {
+  readonly type: string
+  readonly output_index: number
+  readonly content_index: number
+  readonly delta: string
+}
+
+/** As OpenAI writes them, as it did before, and as servers do that sort members; of the last, nothing is cut out. */
+const WRITERS: readonly ((delta: TextDelta) => object)[] = [
+  ({ type, output_index, content_index, delta }) => ({
+    type,
+    sequence_number: 4,
+    item_id: 'msg_1',
+    output_index,
+    content_index,
+    delta,
+    logprobs: [],
+    obfuscation: 'x2tAyQ',
+  }),
+  ({ type, output_index, content_index, delta }) => ({
+    type,
+    item_id: 'msg_1',
+    output_index,
+    content_index,
+    delta,
+    sequence_number: 4,
+  }),
+  ({ type, output_index, content_index, delta }) => ({
+    content_index,
+    delta,
+    item_id: 'msg_1',
+    logprobs: [],
+    output_index,
+    type,
+  }),
+]
+
+/** An event; a piece of text as `write` has it. */
+function rewritten(event: string, write: (delta: TextDelta) => object): string {
+  return event.replace(/^data: (.*"type":"response\.output_text\.delta".*)$/m, (_, json: string) => {
+    const { output_index, content_index = 0, delta, type } = JSON.parse(json)
+    return `data: ${JSON.stringify(write({ type, output_index, content_index, delta }))}`
+  })
+}
+
 /** One that is split and cut at each of its bytes. */
 const RICH = {
   said: { reasoning: 'Hm ✓', text: '👋', tools: [{ name: 'look', arguments: { ü: 'é' } }] },
@@ -118,6 +164,20 @@ for (const [name, { wire, make, whole, expectBroken }] of Object.entries(PROTOCO
             reasoning: said.reasoning ?? '',
             calls: (said.tools ?? []).map(({ name: called, arguments: values }) => [called, values]),
           })
+        }),
+        { numRuns: 200 },
+      )
+    })
+
+    it('are the same however their server writes the members of a text', () => {
+      fc.assert(
+        fc.property(stream, ({ said }) => {
+          const { stream: events } = responsesReply(said)
+          const heard = (write: (delta: TextDelta) => object) =>
+            whole(play(reading, [Buffer.from(events.map((each) => rewritten(each, write)).join(''))], wire).text)
+          const [first, ...others] = WRITERS.map(heard)
+          for (const other of others) expect(other).to.deep.equal(first)
+          expect(first!.text).to.equal((said.text ?? '') + (said.refusal ?? ''))
         }),
         { numRuns: 200 },
       )
