@@ -6,6 +6,7 @@ import {
   dropped,
   droppedInside,
   invalidValue,
+  lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -110,6 +111,7 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, facts }: Target
       ...sampling.dropped,
       ...(asked && reasoning.dropped ? [asked.param] : []),
       ...droppedInside(body, parameters),
+      ...lostPictures(body),
     ],
   }
 }
