@@ -6,6 +6,7 @@ import type { FoundAddress } from './addresses.ts'
 import { type GuardedMember, guardedAmong, guardedIn, isMarkAt, soughtAt } from './guarded-members.ts'
 import {
   type Edit,
+  endOfValue,
   replaceValues,
   ScanError,
   type ScanErrorCode,
@@ -75,6 +76,8 @@ let addresses: (call: ClientCall) => readonly FoundAddress[]
 let includes: (call: ClientCall, texts: readonly string[]) => boolean
 let rewrite: (call: ClientCall, edits: readonly Edit[]) => ClientCall
 let replace: (call: ClientCall, bytes: Buffer) => ClientCall
+let isUnplain: (call: ClientCall) => boolean
+let unplain: (call: ClientCall) => readonly UnplainName[]
 let guarded: (call: Call) => readonly GuardedMember[] | undefined
 
 /** Frees the body of a settled call, which its connection would hold while it stays open. The body can no longer be read. */
@@ -91,6 +94,22 @@ export const bodyMayInclude = (call: ClientCall, texts: readonly string[]): bool
 
 /** The addresses in a call's body that an upstream may fetch. */
 export const addressesIn = (call: ClientCall): readonly FoundAddress[] => addresses(call)
+/** A member `name` below the top level of a body. */
+export interface UnplainName {
+  /** Its place: the keys that lead to it, and `#` for each index. */
+  readonly place: string
+  readonly name: string
+  /** Offsets of the text in the body. */
+  readonly start: number
+  readonly end: number
+}
+
+/** Whether a call is a chat completion request with a member `name` that some vendor may not take as the name of a tool. */
+export const hasUnplainNames = (call: Call): boolean => call instanceof ClientCall && isUnplain(call)
+
+/** The members `name` in a chat completion request that some vendor may not take as the name of a tool. */
+export const unplainNamesIn = (call: ClientCall): readonly UnplainName[] => unplain(call)
+
 /** The guarded members of a client's call. Throws `GatewayError` (400) for a name that some servers take for one of them. */
 export const guardedOf = (call: Call): readonly GuardedMember[] => guarded(call) ?? guardedAmong(call)
 
@@ -130,6 +149,13 @@ export class ClientCall implements Call {
       return call.#with(bytes, scanned)
     }
     replace = (call, bytes) => call.#with(bytes)
+    isUnplain = (call) => call.#scanned.names.length > 0
+    unplain = (call) =>
+      call.#scanned.names.map(({ path, start }) => {
+        const end = endOfValue(call.#unreleased, start)
+        const name = String(parse(call.#unreleased.subarray(start, end)))
+        return { place: path.map((step) => (typeof step === 'number' ? '#' : step)).join('.'), name, start, end }
+      })
     guarded = (call) => {
       if (!(#scanned in call)) return undefined
       call.#guarded ??= guardedIn(call.#unreleased, call.#scanned, call.endpoint)

@@ -177,7 +177,7 @@ class MemberRules {
   readonly #top: ReadonlyMap<string, Guarded>
   readonly #below = new Map<string, Rule>()
 
-  constructor({ top, nested, marks = [], data }: EndpointMembers) {
+  constructor({ top, nested, marks = [], tellsNames, data }: EndpointMembers) {
     this.#top = new Map(Object.entries(top).filter((entry): entry is [string, Guarded] => GUARDED.has(entry[1])))
     const itemsOf: Record<string, string> = {}
     for (const [place, kind] of Object.entries(nested)) {
@@ -187,7 +187,7 @@ class MemberRules {
     }
     const names = [...this.#below].filter(([, { kind }]) => kind !== undefined).map(([name]) => name)
     const idsOf = [...this.#below].filter(([, { byId }]) => byId !== undefined).map(([name]) => name)
-    this.wanted = new WantedKeys({ names, itemsOf, idsOf, marks, data })
+    this.wanted = new WantedKeys({ names, itemsOf, idsOf, marks, tellsNames: tellsNames === true, data })
   }
 
   top(key: string): Guarded | undefined {

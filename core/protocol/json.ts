@@ -42,6 +42,8 @@ export interface ScannedObject {
   readonly nested: readonly NestedMember[]
   /** Which of the marks below the top level the body has. */
   readonly marks: readonly string[]
+  /** The members `name` below the top level whose text is no plain word, if they were looked for. In order, duplicates included. */
+  readonly names: readonly NestedMember[]
 }
 
 /** What a scan looks for below the top level: keys, in every form that some server takes for them. */
@@ -53,12 +55,15 @@ export interface WantedMembers {
   readonly idsOf: readonly string[]
   /** Keys of which only the presence counts, in this very form. */
   readonly marks: readonly string[]
+  /** Whether members `name` are looked for whose text is no plain word. */
+  readonly tellsNames: boolean
   /** Keys below which nothing is looked for. */
   readonly data: readonly string[]
 }
 
 /** Members to look for, for fast look-ups. */
 export class WantedKeys {
+  readonly tellsNames: boolean
   readonly #itemsOf: ReadonlyMap<string, string>
   readonly #marks: ReadonlySet<string>
   readonly #data: ReadonlySet<string>
@@ -71,7 +76,8 @@ export class WantedKeys {
   readonly #endsOfData = new Uint32Array(MAX_WANTED * LETTERS)
 
   /** All names are ASCII letters and underscores, in all forms of less than 64 bytes. */
-  constructor({ names, itemsOf, idsOf, marks, data }: WantedMembers) {
+  constructor({ names, itemsOf, idsOf, marks, tellsNames, data }: WantedMembers) {
+    this.tellsNames = tellsNames
     this.#itemsOf = new Map(Object.entries(itemsOf))
     this.#marks = new Set(marks)
     this.#data = new Set(data)
@@ -190,6 +196,7 @@ export function scanObject(bytes: Buffer, sought?: Sought): ScannedObject {
   typeAt = 0
   media.pictures = 0
   media.files = 0
+  names = undefined
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
   const members: Member[] = []
@@ -212,6 +219,7 @@ export function scanObject(bytes: Buffer, sought?: Sought): ScannedObject {
     addresses: found ?? NONE,
     nested: nested ?? NONE_NESTED,
     marks: marks ?? NO_MARKS,
+    names: names ?? NONE_NESTED,
   }
 }
 
@@ -338,6 +346,7 @@ let marks: string[] | undefined
 /** The media so far, and where the value of the last key `type` begins. */
 const media = { pictures: 0, files: 0 }
 let typeAt = 0
+let names: NestedMember[] | undefined
 /** The key of the member of the top level. */
 let topKey = ''
 /** The level of a key below which nothing is looked for. */
@@ -403,6 +412,10 @@ function skipKey(bytes: Buffer, at: number, depth: number): number {
     const isContainer = bytes[start] === OPEN_OBJECT || bytes[start] === OPEN_ARRAY
     const isSuspect = escaped || wanted.mayHave(bytes[at + 1]!, bytes[end - 2]!, end - at - 2, isContainer)
     if (isSuspect || (end - at === 4 && namedAt[depth] === openAt[depth])) note(bytes, depth, end, start)
+    if (wanted.tellsNames && isName(bytes, at, end) && bytes[start] === QUOTE && !isPlainWord(bytes, start)) {
+      names ??= []
+      noteAt(names, { path: pathTo(bytes, depth, 'name'), object: openAt[depth]!, start })
+    }
   }
   if (end - at === 6 ? isType(bytes, at + 1) : escaped && end - at < MAX_WANTED && IS_TYPE.test(decodeKey(bytes, at, end))) {
     typeAt = start
@@ -422,6 +435,27 @@ const isType = (bytes: Buffer, at: number): boolean =>
 const CASE = 0x20
 const IS_TYPE = /^type$/i
 
+const NAME = Buffer.from('"name"')
+
+const isName = (bytes: Buffer, at: number, end: number): boolean =>
+  end - at === NAME.length && bytes[at + 1] === NAME[1] && bytes.compare(NAME, 0, NAME.length, at, end) === 0
+
+/** The most letters of a plain word. */
+const WORD = 64
+/** Letters, digits, `_` and `-`. */
+const IN_WORD = new Uint8Array(256)
+for (const letter of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-')) IN_WORD[letter] = 1
+
+/** Whether the string at an offset is empty, or a word that every vendor takes as the name of a tool: a letter or `_` first. */
+function isPlainWord(bytes: Buffer, quote: number): boolean {
+  const first = bytes[quote + 1]!
+  if (isDigit(first) || first === 0x2d) return false
+  const last = quote + 1 + WORD
+  let at = quote + 1
+  while (at < last && IN_WORD[bytes[at]!] === 1) at++
+  return bytes[at] === QUOTE
+}
+
 /** Notes the member whose key was read last, if it is wanted. */
 function note(bytes: Buffer, depth: number, keyEnd: number, start: number): void {
   const key = decodeKey(bytes, keyStarts[depth]!, keyEnd)
@@ -438,11 +472,19 @@ function note(bytes: Buffer, depth: number, keyEnd: number, start: number): void
   if (isNamed) namedAt[depth + 1] = start
   else if (!(namedAt[depth] === openAt[depth] && IS_ID.test(key)) && !(wanted!.has(key) && isInPlace(key, depth))) return
   nested ??= []
-  if (nested.length === MAX_PARTS) throw new ScanError('too_many_parts')
+  noteAt(nested, { path: pathTo(bytes, depth, key), object: openAt[depth]!, start })
+}
+
+function noteAt(list: NestedMember[], member: NestedMember): void {
+  if (list.push(member) > MAX_PARTS) throw new ScanError('too_many_parts')
+}
+
+/** The path of a member of the object at a level. */
+function pathTo(bytes: Buffer, depth: number, key: string): (string | number)[] {
   const path: (string | number)[] = [topKey]
   for (let level = 1; level < depth; level++) path.push(open[level] === CLOSE_OBJECT ? nameAt(bytes, level) : indexes[level]!)
   path.push(key)
-  nested.push({ path, object: openAt[depth]!, start })
+  return path
 }
 
 const IS_ID = /^id$/iu
@@ -583,7 +625,7 @@ export function replaceValues(
     start: shifted(start),
     end: shifted(end),
   }))
-  return { bytes: apply(bytes, ordered), scanned: { ...scanned, members, nested: [] } }
+  return { bytes: apply(bytes, ordered), scanned: { ...scanned, members, nested: [], names: [] } }
 }
 
 /** Removes one comma too: the one before if an earlier member stays, else the one after. */

@@ -40,6 +40,8 @@ export interface EndpointMembers {
   readonly nested: Readonly<Record<string, Guarded>>
   /** Keys below the top level of which the scan notes whether the body has them. */
   readonly marks?: readonly string[]
+  /** Whether the scan notes members `name` below the top level whose text some vendor may not take as the name of a tool. */
+  readonly tellsNames?: true
   /** Keys of what no upstream reads as members: schemas, arguments of tools, what a reply has said. */
   readonly data: readonly string[]
 }
@@ -88,6 +90,7 @@ const CHAT: EndpointMembers = {
   nested: { ...KEPT, model: 'model', 'audio.id': 'kept' },
   // Of earlier answers: what a vendor wants back, and another one refuses.
   marks: HISTORY_MARKS,
+  tellsNames: true,
   data: [...DATA, 'arguments', 'chat_template_kwargs'],
 }
 
@@ -132,6 +135,8 @@ const MESSAGES: EndpointMembers = {
     ),
   },
   nested: { ...KEPT, model: 'choice', previous_message_id: 'comparison' },
+  // Of caches and of tools: clouds refuse them.
+  marks: ['scope', 'eager_input_streaming'],
   data: [...DATA, 'input_schema', 'input', 'input_examples', 'from', 'to'],
 }
 

@@ -6,6 +6,7 @@ import { keptCall } from '../protocol/call-forms.ts'
 import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import type { Keeper } from '../protocol/kept-ids.ts'
+import { withOwnNames } from '../protocol/tool-names.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import { servedWithout } from '../protocol/variants.ts'
 import { type AttemptRecord, type Call, type CallStates, type RouteTrace, type Served, UpstreamError } from '../sdk/api.ts'
@@ -76,6 +77,9 @@ export interface DispatchListener {
 
 /** The most milliseconds by which the timeout of a call is late. */
 const TOLERANCE_MS = 20
+
+/** In place of the name of a link. */
+const TOOL_NAMES = 'tool-names'
 
 const deadlines = new Deadlines<Dispatch>(TOLERANCE_MS)
 
@@ -298,7 +302,7 @@ export class Dispatch implements AttemptListener, Expiring {
     this.#plan()
   }
 
-  #start({ candidate, operation, call, forms, fresh, credential, credentialRefused, hold }: PlannedAttempt): void {
+  #start({ candidate, operation, call, forms, names, fresh, credential, credentialRefused, hold }: PlannedAttempt): void {
     const { target, timeouts, strict } = candidate
     this.#pause = undefined
     if (this.#ended !== undefined) {
@@ -325,7 +329,7 @@ export class Dispatch implements AttemptListener, Expiring {
       states: operation.takesCallStates ? this.#statesAt(target, credential) : undefined,
       limits: timeouts,
       stream,
-      transforms,
+      transforms: names === undefined ? transforms : [{ link: TOOL_NAMES, transform: withOwnNames(names) }, ...transforms],
       passedThrough: target.passedThrough ? call.model.id : undefined,
       hold,
       fresh,

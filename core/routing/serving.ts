@@ -1,11 +1,12 @@
 import { GatewayError } from '../errors.ts'
 import { addressesInForm, expectFetchable, type FoundAddress } from '../protocol/addresses.ts'
-import { addressesIn, ClientCall, guardedOf } from '../protocol/call.ts'
+import { addressesIn, ClientCall, guardedOf, hasUnplainNames } from '../protocol/call.ts'
 import { type CallForms, formsOf } from '../protocol/call-forms.ts'
 import type { Profile } from '../protocol/client-protocol.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
 import { isKeptBy, type Keeper } from '../protocol/kept-ids.ts'
 import { keptIds } from '../protocol/kept-references.ts'
+import { type NamedCall, withFittedNames } from '../protocol/tool-names.ts'
 import { type Call, type CapName, capOf, type Provider, takesCap } from '../sdk/api.ts'
 import type { Credential } from './credentials.ts'
 import { checkGuarded, type Reach } from './guard.ts'
@@ -21,6 +22,8 @@ export interface Serving {
   readonly dropped: readonly string[]
   /** The client's own call, if the provider serves it as a chat completion. */
   readonly forms: CallForms | undefined
+  /** The client's names of tools, by those that the upstream has for them. Absent: it takes the client's. */
+  readonly names?: NamedCall['names'] | undefined
   /** The cap that a budget has added to the call. */
   readonly cap?: number | undefined
 }
@@ -73,9 +76,12 @@ export function servingOf(
   if (forms === undefined) {
     if (own === undefined) return undefined
     guard(call)
-    const filled = defaults ? withDefaults(call, defaults) : call
+    const takes = own === provider && hasUnplainNames(call) ? provider.toolNames?.(model) : undefined
+    const named = takes && withFittedNames(call as ClientCall, takes)
+    const sent = named?.call ?? call
+    const filled = defaults ? withDefaults(sent, defaults) : sent
     const operation = own === provider ? chatOperation(provider, filled, model) : own
-    return { operation, call: filled, dropped: NONE, forms: undefined, cap }
+    return { operation, call: filled, dropped: NONE, forms: undefined, names: named?.names, cap }
   }
   const native = own && forms.native
   const missing = missingIn(call, defaults)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ChatMessage, ChatRequest, FunctionToolCall, ToolCall } from './chat.ts'
 import { isRecord, parseRecord } from './json.ts'
-import { invalidValue, unsupportedParameter } from './parameters.ts'
+import { hasPictures, invalidValue, unsupportedParameter } from './parameters.ts'
 
 /** Translates the messages of a conversation, one method per role. `path`: the message's place in the client's body, `messages[0]`. */
 export interface MessageVisitor {
@@ -10,11 +10,13 @@ export interface MessageVisitor {
   user(message: ChatMessage, path: string): void
   /** `calls`: the function calls of the message. */
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): void
+  /** Whether the upstream takes back the pictures that its model has made. Absent: `assistant` gets messages without them. */
+  readonly takesPictures?: true
   tool(message: ChatMessage, path: string): void
 }
 
 /** Translates the messages of a conversation for an upstream that pairs each tool result with its call. */
-export interface ConversationVisitor<Call> extends Pick<MessageVisitor, 'system' | 'user'> {
+export interface ConversationVisitor<Call> extends Pick<MessageVisitor, 'system' | 'user' | 'takesPictures'> {
   /**
    * Visits instructions that follow another message, for an upstream that takes instructions at the beginning only: there they would change the
    * beginning of each request, and with it what the upstream has cached. Results of open tool calls are visited before. Absent: `system` visits them.
@@ -41,6 +43,7 @@ export function walkConversation<Call>(messages: readonly ChatMessage[], visitor
   const waiting: (() => void)[] = []
   let hasBegun = false
   walkMessages(messages, {
+    ...(visitor.takesPictures && { takesPictures: true }),
     system(message, path) {
       if (visitor.later === undefined || !hasBegun) visitor.system(message, path)
       else if (unanswered.none) visitor.later(message, path)
@@ -75,7 +78,7 @@ function visit(message: ChatMessage, path: string, visitor: MessageVisitor): voi
       visitor.user(message, path)
       break
     case 'assistant':
-      visitor.assistant(message, path, callsOf(message, path))
+      visitor.assistant(visitor.takesPictures ? message : withoutPictures(message), path, callsOf(message, path))
       break
     case 'tool':
       visitor.tool(message, path)
@@ -83,6 +86,12 @@ function visit(message: ChatMessage, path: string, visitor: MessageVisitor): voi
     case 'function':
       throw unsupportedParameter(`${path}.role`, 'Use `tool_calls` and the role `tool`.')
   }
+}
+
+function withoutPictures(message: ChatMessage): ChatMessage {
+  const { content } = message
+  if (!Array.isArray(content) || !hasPictures(message)) return message
+  return { ...message, content: content.filter(({ type }) => type !== 'image_url') }
 }
 
 function callsOf({ function_call, audio, tool_calls }: ChatMessage, path: string): readonly FunctionToolCall[] {
@@ -138,6 +147,12 @@ export function appendToTurns<Role, Block>(turns: Turn<Role, Block>[], role: Rol
   if (last?.role === role) for (const block of blocks) last.content.push(block)
   else turns.push({ role, content: [...blocks] })
 }
+
+/**
+ * What the user says after an answer that the model does not continue: many models refuse a conversation that ends with the assistant, and OpenAI's take
+ * it as one in which the assistant goes on.
+ */
+export const CONTINUE = 'Continue.'
 
 /** The arguments of a call as an object. Arguments that are no JSON object stay in the conversation, as `{ arguments: text }`. */
 export function argumentsOf({ function: { arguments: text } }: FunctionToolCall): Readonly<Record<string, unknown>> {

@@ -103,6 +103,14 @@ function noteMessage({ role, name, content, tool_calls: calls }: ChatMessage, fo
   }
 }
 
+/** `messages.images` if answers in a request have pictures, which a `ConversationVisitor` without `takesPictures` does not get. */
+export const lostPictures = ({ messages }: Readonly<ChatRequest>): readonly string[] =>
+  messages.some((message) => message.role === 'assistant' && hasPictures(message)) ? ['messages.images'] : []
+
+/** Whether an answer has pictures: among its parts, or as a reply of the gateway has those that a model has made. */
+export const hasPictures = ({ content, images }: ChatMessage): boolean =>
+  (Array.isArray(content) && content.some(({ type }) => type === 'image_url')) || (Array.isArray(images) && images.length > 0)
+
 function noteTool(tool: ChatTool, found: Set<string>): void {
   noteMarks(tool, found)
   if (tool.type === 'function' && tool.function.strict === true) found.add('tools.strict')

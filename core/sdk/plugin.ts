@@ -200,6 +200,11 @@ export interface Provider {
    */
   readonly stateOwner?: string
   /**
+   * The names of tools that its upstream takes for a model, whole: `/^[\w-]{1,64}$/`. A tool of another name reaches it by one that it takes, at most
+   * 64 letters, digits, `_` and `-`, and the client gets its own name back. Absent: it takes any.
+   */
+  readonly toolNames?: (model: string) => RegExp | undefined
+  /**
    * True if its translator writes into the `extra_content` of tool calls what the upstream wants back with their results. Most clients of chat
    * completions drop that member: the gateway keeps it, and `request` finds it in `attempt.callStates`, for `withCallStates`.
    */

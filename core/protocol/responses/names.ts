@@ -23,6 +23,7 @@ export const NAMES: Readonly<Record<string, string>> = {
   messages: 'input',
   reasoning_effort: 'reasoning.effort',
   thinking: 'reasoning.max_tokens',
+  'messages.images': 'input.image_generation_call',
   response_format: 'text.format',
   verbosity: 'text.verbosity',
   logprobs: 'include',

@@ -15,7 +15,8 @@ export interface FittedBetas {
   readonly dropped: readonly string[]
 }
 
-const HEADER = 'anthropic-beta'
+/** The header with a client's betas. */
+export const BETA_HEADER = 'anthropic-beta'
 
 /** What may stand in a reply's header. */
 const NAMEABLE = /^[\w.-]{1,100}$/
@@ -29,7 +30,7 @@ export function fitBetas(
   known: readonly string[],
   renamed: Readonly<Record<string, string>> = {},
 ): FittedBetas {
-  const { [HEADER]: sent, ...others } = headers
+  const { [BETA_HEADER]: sent, ...others } = headers
   if (sent === undefined) return { headers, dropped: [] }
   const asked = sent
     .split(',')
@@ -40,7 +41,7 @@ export function fitBetas(
   const kept = [...new Set(asked.filter(isKnown))]
   const lost = asked.filter((value) => !isKnown(value))
   return {
-    headers: kept.length === 0 ? others : { ...others, [HEADER]: kept.join(',') },
-    dropped: [...new Set(lost.map((value) => (NAMEABLE.test(value) ? `${HEADER}.${value}` : HEADER)))],
+    headers: kept.length === 0 ? others : { ...others, [BETA_HEADER]: kept.join(',') },
+    dropped: [...new Set(lost.map((value) => (NAMEABLE.test(value) ? `${BETA_HEADER}.${value}` : BETA_HEADER)))],
   }
 }

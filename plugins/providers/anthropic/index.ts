@@ -17,6 +17,7 @@ import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
 import { messagesBody, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
+import { TOOL_NAMES } from './tools.ts'
 
 /** Of translated calls: later versions answer 400 to sampling parameters on every model. Clients of the Messages API choose their own. */
 const VERSION = '2023-06-01'
@@ -65,6 +66,7 @@ function create(
   return {
     parameters,
     takesCallStates: true,
+    toolNames: () => TOOL_NAMES,
     async request(call, { model, callStates: states }) {
       const { body, dropped } = await host.compute(call, messagesBody, { model, facts: factsOf(model, facts), maxTokens, states })
       return { origin, path: `${path}/v1/messages`, headers: { ...call.headers, ...credentials }, body, dropped }

@@ -3,6 +3,7 @@ import {
   argumentsOf,
   type ChatMessage,
   type ChatRequest,
+  CONTINUE,
   type ConversationVisitor,
   type FunctionToolCall,
   type IdRule,
@@ -46,6 +47,9 @@ const IDS: IdRule = {
   fit: (id) => id.replace(/[^a-zA-Z0-9_-]/g, '_') || 'call',
   copy: (fitted, number) => `${fitted}_${number}`,
 }
+
+/** What the user says before an assistant that speaks first: 'first message must use the "user" role' (github.com/langchain4j/langchain4j, issue 940). */
+const PLACEHOLDER = '…'
 
 const TEXTS: TextBlocks<Block> = {
   read: (block) => (block.type === 'text' ? block.text : undefined),
@@ -104,6 +108,7 @@ class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
     const [system, turns] = [this.#system, this.#turns]
     this.#trimLastText()
     keepLatestMarks([system, ...turns.map(({ content }) => content)], this.#maxMarks)
+    if (turns[0]?.role === 'assistant') turns.unshift({ role: 'user', content: toText(PLACEHOLDER) })
     if (turns.length > 0) return { ...(system.length > 0 && { system: toSystem(system) }), messages: turns }
     // Anthropic requires a message: instructions alone are sent as the user's.
     if (system.length === 0) throw invalidValue('messages', 'every message is empty')
@@ -129,6 +134,10 @@ class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
     turn.content.splice(-1, 1, { ...last, text: last.text.trimEnd() })
   }
 }
+
+/** A conversation that ends with the user, for a model that refuses to continue a message of its own. */
+export const withUserLast = (messages: readonly Message[]): readonly Message[] =>
+  messages.at(-1)?.role === 'assistant' ? [...messages, { role: 'user', content: toText(CONTINUE) }] : messages
 
 /** One text, unless a block has a cache mark. */
 function toSystem(blocks: readonly TextBlock[]): NonNullable<Conversation['system']> {

@@ -16,7 +16,8 @@ import shipped from './models.json' with { type: 'json' }
  * `facts` come before them: the first row that matches a model and has a fact decides it.
  *
  * Sources: platform.claude.com, "Models overview", "Troubleshooting thinking" (the table of modes), "Effort" and the migration
- * guides of Opus 5.5, Sonnet 5.5 and Haiku 5.5; "Extended thinking" for the models that take a budget (read 2026-11-26); `getModelCapabilities` of vercel/ai (ed857f5).
+ * guides of Opus 5.5, Sonnet 5.5 and Haiku 5.5; "Extended thinking" for the models that take a budget; "Migration guide" for prefill, which Claude 4.6 and
+ * later refuse (read 2026-11-26); `getModelCapabilities` of vercel/ai (ed857f5).
  */
 export const Facts = Type.Object({
   maxTokens: Type.Integer({
@@ -35,6 +36,9 @@ export const Facts = Type.Object({
   }),
   budgets: Type.Boolean({ description: 'Whether it takes a number of tokens to think with too. Of `adaptive` models only.' }),
   xhigh: Type.Boolean({ description: 'Whether it knows the effort `xhigh`.' }),
+  prefill: Type.Boolean({
+    description: 'Whether it takes a conversation that ends with the assistant, whose message it continues if it does not think.',
+  }),
 })
 
 /** The facts about one model. */
@@ -57,6 +61,7 @@ const UNKNOWN: ModelFacts = {
   thinkingOff: 'disabled',
   budgets: false,
   xhigh: false,
+  prefill: true,
 }
 
 /** The facts about a model. `own`: the operator's rows, which come before models.json. */

@@ -4,6 +4,7 @@ import {
   defineCallFunction,
   dropped,
   droppedInside,
+  lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -15,7 +16,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { markOf } from './content.ts'
 import { JSON_INSTRUCTION } from './json-object.ts'
-import { MAX_MARKS, surplusMarks, toConversation } from './messages.ts'
+import { MAX_MARKS, surplusMarks, toConversation, withUserLast } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning, withoutThinking } from './reasoning.ts'
 import { expectNoMaps, hasStrictMaps, toStrictSchema } from './schema.ts'
@@ -98,12 +99,15 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
   const sampling = toSampling(body, facts.sampling && !reasoning.on)
   const stop = toStop(body)
   const mark = markOf(body)
+  const spoken = reasoning.on ? messages : withoutThinking(messages)
+  // Claude continues its message neither while it thinks nor by a schema.
+  const continues = facts.prefill && !reasoning.on && format === undefined
   return {
     request: {
       model: target.model,
       max_tokens: maxTokens,
       ...instructions,
-      messages: reasoning.on ? messages : withoutThinking(messages),
+      messages: continues ? spoken : withUserLast(spoken),
       ...toolset,
       ...(reasoning.thinking && { thinking: reasoning.thinking }),
       ...((reasoning.effort || format) && {
@@ -123,6 +127,7 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
         ...((!facts.structuredOutputs || hasStrictMaps(body)) && { 'tools.strict': dropped }),
       }),
       ...surplusMarks(body),
+      ...lostPictures(body),
     ],
   }
 }

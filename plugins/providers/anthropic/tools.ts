@@ -10,6 +10,9 @@ import type { ModelFacts } from './models.ts'
 import { hasMaps, toStrictSchema, withoutAlternatives } from './schema.ts'
 import type { Tool, ToolChoice } from './wire.ts'
 
+/** The names of tools that Anthropic takes: "tools.19.custom.name: String should match pattern" (github.com/github/copilot-cli, issue 2581, April 2026). */
+export const TOOL_NAMES = /^[a-zA-Z0-9_-]{1,128}$/
+
 /** The tools of a request; empty without tools. */
 export interface Toolset {
   readonly tools?: readonly Tool[]

@@ -20,6 +20,7 @@ import { factsRow, hintsOf } from '../openai-compatible/facts.ts'
 import { concernsOf } from '../openai-compatible/history.ts'
 import { quirkBody, refuseMembers, splicedBody } from '../openai-compatible/index.ts'
 import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
+import { NAMES_OF_OPENAI } from '../openai-compatible/presets.ts'
 import { addressOf, ENDPOINTS, type Operation } from './address.ts'
 import { EntraCredentials, keyCredentials } from './credentials.ts'
 import { createAzureTranslator, toRefusal } from './reply.ts'
@@ -89,6 +90,7 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
     // Models that reason refuse max_tokens (learn.microsoft.com, "Azure OpenAI reasoning models").
     cap: 'max_completion_tokens',
     hints: (model) => hintsOf(model, [facts]),
+    toolNames: () => NAMES_OF_OPENAI,
     ...(!apiKey && { refreshes: true }),
     request: async (call, attempt) => ({
       ...(await toHead('/chat/completions', call, attempt)),

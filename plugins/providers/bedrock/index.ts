@@ -18,12 +18,13 @@ import { onlyJsonObject } from '../anthropic/json-object.ts'
 import { rerankParameters } from '../cohere/rerank.ts'
 import { createAuthenticator } from './credentials.ts'
 import { embeddingParameters, invokeBody, toInvokeReply } from './embeddings.ts'
-import { countedModel, countRequest, InvokedEvents, messagesRequest, toCount } from './invoke.ts'
+import { countedModel, countRequest, InvokedEvents, messagesRequest, type ToInvoke, toCount } from './invoke.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toCountRefusal, toRefusal } from './refusal.ts'
 import { converseBody, parameters } from './request.ts'
 import { invokeRerankBody, isReranker, toInvokedRanking } from './rerank.ts'
 import { createTranslator } from './stream.ts'
+import { TOOL_NAMES } from './tools.ts'
 
 const baseUrlOption = (description: string) => Type.Optional(Type.String({ pattern: '^https?://', description }))
 
@@ -88,11 +89,16 @@ function create(
   }
 
   /** The client's own bytes, to a Claude. */
-  const claudeOperation = (toInvoke: typeof messagesRequest, addressed = (attempt: Attempt) => attempt): EndpointOperation => ({
+  const claudeOperation = (toInvoke: ToInvoke, addressed = (attempt: Attempt) => attempt): EndpointOperation => ({
     parameters: 'verbatim',
     serves: (model) => factsOf(model, facts).messages !== 'none',
     async request(call, attempt) {
-      const { operation, body, dropped, headers } = toInvoke(call, factsOf(attempt.model, facts), { betas, guardrail })
+      const { operation, body, dropped, headers } = await toInvoke(
+        call,
+        factsOf(attempt.model, facts),
+        { betas, guardrail },
+        host,
+      )
       return { ...(await toRequest({ headers }, addressed(attempt), operation, body)), dropped }
     },
   })
@@ -101,6 +107,7 @@ function create(
     parameters,
     refreshes: authenticator.refreshes,
     takesCallStates: true,
+    toolNames: () => TOOL_NAMES,
     async request(call, attempt) {
       const { model, callStates: states } = attempt
       const { body, dropped } = await host.compute(call, converseBody, { model, facts: factsOf(model, facts), guardrail, states })

@@ -1,12 +1,14 @@
 import {
   type Attempt,
   type Call,
+  type Host,
   isRecord,
   parseRecord,
   type UpstreamDecoder,
   type UpstreamEvent,
 } from 'unified-model-gateway/plugin'
-import { fitBetas } from '../anthropic/betas.ts'
+import { BETA_HEADER, fitBetas } from '../anthropic/betas.ts'
+import { cloudBody } from '../anthropic/clouds.ts'
 import { cloudVersion, withoutVersion } from '../anthropic/versions.ts'
 import { FrameDecoder } from './frames.ts'
 import type { ModelFacts } from './models.ts'
@@ -14,6 +16,9 @@ import { toUpstreamError } from './refusal.ts'
 
 /** The first version of the Messages API on Bedrock ("Anthropic Claude Messages API", Amazon Bedrock user guide). */
 const FIRST_VERSION = 'bedrock-2023-05-31'
+
+/** Streams the arguments of tools as they are written. */
+const EAGER = 'fine-grained-tool-streaming-2025-05-14'
 
 /**
  * The values of `anthropic-beta` that Bedrock takes; it answers 400 "invalid beta flag" to others
@@ -27,7 +32,7 @@ const BETAS: readonly string[] = [
   'context-management-2025-06-27',
   'dangerous-tool-use-2026-09-03',
   'effort-2025-11-24',
-  'fine-grained-tool-streaming-2025-05-14',
+  EAGER,
   'mid-conversation-output-config-2026-07-01',
   'mid-conversation-tool-changes-2026-07-01',
   'thinking-binding-controls-2026-08-01',
@@ -49,13 +54,21 @@ export interface InvokeRequest {
   readonly operation: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** The betas that are left out. */
+  /** What is left out: betas, and members that Bedrock refuses. */
   readonly dropped: readonly string[]
 }
 
+/** Makes the request of a client's call. */
+export type ToInvoke = (
+  call: Call,
+  facts: ModelFacts,
+  options: ClaudeOptions,
+  host: Pick<Host, 'compute'>,
+) => Promise<InvokeRequest>
+
 /** A client's own bytes for InvokeModel: the model and the stream are in the path, version and betas in the body. */
-export function messagesRequest(call: Call, facts: ModelFacts, { betas, guardrail }: ClaudeOptions): InvokeRequest {
-  const { headers, body, dropped } = invoked(call, facts, betas)
+export const messagesRequest: ToInvoke = async (call, facts, { betas, guardrail }, host) => {
+  const { headers, body, dropped } = await invoked(call, facts, betas, host)
   // "InvokeModel", Amazon Bedrock API reference: a guardrail is named by headers.
   const guarded = guardrail && {
     'x-amzn-bedrock-guardrailidentifier': guardrail.id,
@@ -66,10 +79,10 @@ export function messagesRequest(call: Call, facts: ModelFacts, { betas, guardrai
 }
 
 /** The same of CountTokens, which takes the body of a call of the model: that has a `max_tokens` above the budget of its thinking. */
-export function countRequest(call: Call, facts: ModelFacts, { betas }: ClaudeOptions): InvokeRequest {
+export const countRequest: ToInvoke = async (call, facts, { betas }, host) => {
   const thinking = call.member('thinking')
   const budget = isRecord(thinking) && Number.isSafeInteger(thinking.budget_tokens) ? (thinking.budget_tokens as number) : 0
-  const { headers, body, dropped } = invoked(call, facts, betas, { max_tokens: budget + 1 })
+  const { headers, body, dropped } = await invoked(call, facts, betas, host, { max_tokens: budget + 1 })
   const counted = { input: { invokeModel: { body: body.toString('base64') } } }
   return { operation: 'count-tokens', headers, body: Buffer.from(JSON.stringify(counted)), dropped }
 }
@@ -83,17 +96,24 @@ export const countedModel = (attempt: Attempt): Attempt => ({
 /** Reads the reply of CountTokens. The format of the endpoint checks the number. */
 export const toCount = (body: unknown): object => ({ input_tokens: isRecord(body) ? body.inputTokens : undefined })
 
-function invoked(call: Call, { messages }: ModelFacts, betas: ClaudeOptions['betas'], more: object = {}) {
-  const { headers, dropped } = fitBetas(withoutVersion(call), betas ?? BETAS, RENAMED)
-  const { 'anthropic-beta': kept, ...others } = headers
-  const body = call.splice({
+async function invoked(
+  call: Call,
+  { messages }: ModelFacts,
+  betas: ClaudeOptions['betas'],
+  host: Pick<Host, 'compute'>,
+  more: object = {},
+) {
+  const { headers, dropped: lostBetas } = fitBetas(withoutVersion(call), betas ?? BETAS, RENAMED)
+  const { [BETA_HEADER]: kept, ...others } = headers
+  const members = {
     anthropic_version: messages === 'versions' ? cloudVersion(call, FIRST_VERSION) : FIRST_VERSION,
     anthropic_beta: kept?.split(','),
     model: undefined,
     stream: undefined,
     ...more,
-  })
-  return { headers: others, body, dropped }
+  }
+  const { body, dropped } = await cloudBody(call, host, { members, lostBetas, eagerBeta: EAGER })
+  return { headers: others, body: Buffer.from(body), dropped: [...lostBetas, ...dropped] }
 }
 
 const TYPE = /^\{\s*"type"\s*:\s*"(\w+)"/

@@ -2,6 +2,7 @@ import {
   appendToTurns,
   argumentsOf,
   type ChatMessage,
+  CONTINUE,
   type ConversationVisitor,
   digestIds,
   type FunctionToolCall,
@@ -52,7 +53,10 @@ const BEDROCK_IDS = digestIds(/^[a-zA-Z0-9_-]{1,64}$/, 40)
 /** Those that Mistral takes, to which Bedrock passes them on. */
 const MISTRAL_IDS = digestIds(/^[a-zA-Z0-9]{9}$/, 9)
 
-/** The user's first message if the assistant speaks first, which Bedrock does not take. */
+/**
+ * What the user says where Bedrock wants something said: before an assistant that speaks first, and beside files ("A text block must be included when
+ * using documents": github.com/maximhq/bifrost, pull request 5817).
+ */
 const PLACEHOLDER = '…'
 
 const TEXTS: TextBlocks<Block> = {
@@ -82,7 +86,9 @@ class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
   }
 
   user(message: ChatMessage, path: string): void {
-    appendToTurns(this.#turns, 'user', this.#blocksOf(message, path))
+    const blocks = this.#blocksOf(message, path)
+    const isUntold = blocks.some((block) => 'document' in block) && !blocks.some((block) => 'text' in block)
+    appendToTurns(this.#turns, 'user', isUntold ? [...toText(PLACEHOLDER), ...blocks] : blocks)
   }
 
   later(message: ChatMessage, path: string): void {
@@ -143,6 +149,10 @@ class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
     if (turn?.role === 'assistant' && last && 'text' in last) turn.content.splice(-1, 1, ...toText(last.text.trimEnd()))
   }
 }
+
+/** A conversation that ends with the user, for a model that refuses to continue a message of its own. */
+export const withUserLast = (messages: readonly Message[]): readonly Message[] =>
+  messages.at(-1)?.role === 'assistant' ? [...messages, { role: 'user', content: toText(CONTINUE) }] : messages
 
 function toResultContent(block: Block, path: string): ResultContent {
   if ('text' in block || 'image' in block || 'document' in block) return block

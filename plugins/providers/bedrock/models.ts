@@ -16,7 +16,8 @@ import shipped from './models.json' with { type: 'json' }
  * Facts about models: what Bedrock takes depends on the model. The facts are in models.json, and a namespace's `facts` come before them:
  * the first row that matches a model and has a fact decides it.
  *
- * Sources: "Supported models and features", "Get validated JSON results from models", "Prompt caching" (Amazon Bedrock user guide),
+ * Sources of `prefill`: "The model that you are using requires the last turn in the conversation to be a user message"
+ * (github.com/i-am-bee/beeai-framework, issue 753), "Prefill the assistant's content" (Amazon Nova user guide); the others: "Supported models and features", "Get validated JSON results from models", "Prompt caching" (Amazon Bedrock user guide),
  * "Extended thinking" (Amazon Nova 2 user guide), the models' pages on platform.claude.com, and, for facts that these omit, langchain-aws
  * and vercel/ai (ed857f5).
  */
@@ -53,6 +54,9 @@ export const Facts = Type.Object(
     }),
     budgets: Type.Boolean({ description: 'Takes a number of tokens to reason with too. Of the kind `adaptive` only.' }),
     xhigh: Type.Boolean({ description: 'Knows the effort `xhigh`.' }),
+    prefill: Type.Boolean({
+      description: 'Takes a conversation that ends with the assistant, whose message it continues if it does not reason.',
+    }),
     maxTokens: Type.Integer({ minimum: 1, description: 'The most tokens of one reply, of which a budget is a share.' }),
   },
   { additionalProperties: false },
@@ -82,6 +86,7 @@ const UNKNOWN: ModelFacts = {
   reasoningOff: 'never',
   budgets: false,
   xhigh: false,
+  prefill: false,
   maxTokens: 4096,
 }
 

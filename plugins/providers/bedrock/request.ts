@@ -4,6 +4,7 @@ import {
   defineCallFunction,
   dropped,
   droppedInside,
+  lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -17,7 +18,7 @@ import { JSON_INSTRUCTION } from '../anthropic/json-object.ts'
 import { surplusMarks } from '../anthropic/messages.ts'
 import { expectNoMaps, hasStrictMaps, toStrictSchema } from '../anthropic/schema.ts'
 import { toCachePoint } from './content.ts'
-import { toConversation } from './messages.ts'
+import { toConversation, withUserLast } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning, withoutReasoning } from './reasoning.ts'
 import { toToolset } from './tools.ts'
@@ -96,9 +97,11 @@ export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, g
   const limit = maxTokens ?? reasoning.maxTokens
   const inferenceConfig = { ...(limit !== undefined && { maxTokens: limit }), ...sampling.sent, ...stop.sent }
   const fields = { ...toolset.fields, ...reasoning.fields }
+  const spoken = reasoning.on ? messages : withoutReasoning(messages)
+  const continues = facts.prefill && reasoning.on !== true && textFormat === undefined
   return {
     request: {
-      messages: reasoning.on ? messages : withoutReasoning(messages),
+      messages: continues ? spoken : withUserLast(spoken),
       ...(system.length > 0 && { system }),
       ...(Object.keys(inferenceConfig).length > 0 && { inferenceConfig }),
       ...(toolset.toolConfig && { toolConfig: toolset.toolConfig }),
@@ -112,6 +115,7 @@ export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, g
       ...stop.dropped,
       ...(asked && reasoning.dropped ? [asked.param] : []),
       ...lostInside(body, facts),
+      ...lostPictures(body),
     ],
   }
 }

@@ -12,6 +12,9 @@ import type { Message, Tool, ToolChoice, ToolConfig } from './wire.ts'
 
 const EMPTY_SCHEMA = { type: 'object', properties: {} }
 
+/** The names of tools that Converse takes ("ToolSpecification", Amazon Bedrock API reference, read 2026-11-26). */
+export const TOOL_NAMES = /^[a-zA-Z0-9_-]{1,64}$/
+
 /** The tools of a request. */
 export interface Toolset {
   readonly toolConfig?: ToolConfig

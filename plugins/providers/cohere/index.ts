@@ -13,7 +13,7 @@ import {
 import { embedBody, embeddingParameters, toEmbedReply } from './embeddings.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { chatBody, parameters } from './request.ts'
+import { chatBody, parameters, TOOL_NAMES } from './request.ts'
 import { rerankBody, rerankParameters, toRanking } from './rerank.ts'
 import { createTranslator } from './stream.ts'
 
@@ -43,6 +43,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
   return {
     parameters,
     takesCallStates: true,
+    toolNames: () => TOOL_NAMES,
     async request(call, { model, callStates: states }) {
       const { body, dropped } = await host.compute(call, chatBody, { model, facts: factsOf(model, facts), states })
       return { origin, path: `${path}/v2/chat`, headers: { ...call.headers, ...credentials }, body, dropped }

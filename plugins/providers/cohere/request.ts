@@ -6,6 +6,7 @@ import {
   dropped,
   droppedInside,
   invalidValue,
+  lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -20,6 +21,12 @@ import { toMessages } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning } from './reasoning.ts'
 import type { ChatBody, Tool } from './wire.ts'
+
+/**
+ * The names of tools that Cohere takes: "Valid names contain only the characters a-z, A-Z, 0-9, _ and must not begin with a digit" (`CohereToolV2`,
+ * docs.oracle.com); its own service takes dashes too (github.com/FerroxLabs/wayland-core, pull request 131, July 2026).
+ */
+export const TOOL_NAMES = /^[A-Za-z_][\w-]{0,63}$/
 
 const NO_LOGPROBS = 'Cohere gives log probabilities of pieces of text, not of tokens.'
 
@@ -100,7 +107,12 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, facts }: Target
       ...(format && { response_format: format }),
       ...(reasoning.thinking && { thinking: reasoning.thinking }),
     },
-    dropped: [...sampling.dropped, ...(asked && reasoning.dropped ? [asked.param] : []), ...droppedInside(body, parameters)],
+    dropped: [
+      ...sampling.dropped,
+      ...(asked && reasoning.dropped ? [asked.param] : []),
+      ...droppedInside(body, parameters),
+      ...lostPictures(body),
+    ],
   }
 }
 

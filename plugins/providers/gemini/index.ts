@@ -21,6 +21,7 @@ import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
 import { generateBody, generateMethod, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
+import { TOOL_NAMES } from './tools.ts'
 
 const BASE_URL = 'https://generativelanguage.googleapis.com/v1beta'
 
@@ -62,6 +63,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
     addresses,
     ownHosts: OWN_HOSTS,
     takesCallStates: true,
+    toolNames: () => TOOL_NAMES,
     async request(call, attempt) {
       const path = `${prefix}/models/${modelOf(call, attempt)}:${generateMethod(call)}`
       const target = { facts: factsOf(attempt.model, facts), callIds: true, states: attempt.callStates } as const

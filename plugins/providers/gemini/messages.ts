@@ -2,6 +2,7 @@ import {
   argumentsOf,
   type CallStates,
   type ChatMessage,
+  CONTINUE,
   type ConversationVisitor,
   type FunctionToolCall,
   invalidValue,
@@ -49,7 +50,11 @@ interface Turn {
   readonly parts: Part[]
 }
 
+/** What the user says before a model that speaks first: a function call has to follow a turn of the user. */
+const PLACEHOLDER = '…'
+
 class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
+  readonly takesPictures = true
   readonly #target: Target
   readonly #system: string[] = []
   readonly #turns: Turn[] = []
@@ -109,6 +114,8 @@ class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
   }
 
   build(): Conversation {
+    if (this.#turns[0]?.role === 'model') this.#turns.unshift({ role: 'user', parts: toText(PLACEHOLDER) })
+    if (this.#turns.at(-1)?.role === 'model' && !this.#target.facts.prefill) this.#append('user', toText(CONTINUE))
     const system = this.#system.join('\n')
     if (this.#turns.length > 0) {
       return { ...(system && { systemInstruction: { parts: toText(system) } }), contents: this.#turns }

@@ -18,7 +18,7 @@ const Level = Type.Union([Type.Literal('MINIMAL'), Type.Literal('LOW'), Type.Lit
  * them: the first row that matches a model and has a fact decides it.
  *
  * Sources: "What's new in Gemini 3.6 Flash" and its successors, "Thinking" and "Thought signatures" (ai.google.dev); the developer's
- * guides of docs.cloud.google.com; recorded refusals of vercel/ai (`packages/google/src/__fixtures__`).
+ * guides of docs.cloud.google.com; github.com/LibreChat-AI/agents, pull request 323 (2026-07-21), for models that refuse to continue a turn; recorded refusals of vercel/ai (`packages/google/src/__fixtures__`).
  */
 export const Facts = Type.Object({
   thinking: Type.Union([Type.Literal('none'), Type.Literal('budget'), Type.Literal('level')], {
@@ -36,6 +36,7 @@ export const Facts = Type.Object({
   penalties: Type.Boolean({ description: 'Whether it takes frequency_penalty and presence_penalty.' }),
   choices: Type.Integer({ minimum: 1, description: 'The most choices of one call.' }),
   jsonWithTools: Type.Boolean({ description: 'Whether it takes a response_format beside tools.' }),
+  prefill: Type.Boolean({ description: 'Whether it takes a conversation that ends with the model, whose turn it continues.' }),
   signatures: Type.Boolean({ description: 'Whether it refuses a function call that has no thought signature.' }),
   contextLength: Type.Optional(
     Type.Integer({ minimum: 1, description: 'The most tokens of a prompt, for lists of models that omit it.' }),
@@ -60,6 +61,7 @@ const NEWEST: ModelFacts = {
   penalties: false,
   choices: 1,
   jsonWithTools: true,
+  prefill: false,
   signatures: true,
 }
 

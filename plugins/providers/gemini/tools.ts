@@ -7,6 +7,9 @@ import {
 } from 'unified-model-gateway/plugin'
 import type { FunctionDeclaration, Tool, ToolConfig } from './wire.ts'
 
+/** The names of functions that Google takes: "Invalid function name" to others (github.com/AstrBotDevs/AstrBot, issue 5416, 2026). */
+export const TOOL_NAMES = /^[A-Za-z_][\w.:-]{0,63}$/
+
 /** The tools of a request; empty without tools. */
 export interface Toolset {
   readonly tools?: readonly Tool[]

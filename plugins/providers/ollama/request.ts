@@ -5,6 +5,7 @@ import {
   dropped,
   droppedInside,
   invalidValue,
+  lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -102,6 +103,7 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, k
       // A number of tokens becomes the nearest effort.
       ...(asked && (think !== asksToThink || asked.budget !== undefined) ? [asked.param] : []),
       ...droppedInside(body, parameters),
+      ...lostPictures(body),
     ],
   }
 }

@@ -135,6 +135,7 @@ export default defineProvider({
       cap: preset?.cap ?? 'max_tokens',
       hints: (model) => hintsOf(model, [facts, preset?.facts ?? {}]),
       stateOwner,
+      ...(preset?.toolNames && { toolNames: () => preset.toolNames }),
       request(call, { model }) {
         const { members: omitted, dropped } = omit(call)
         const due = requestQuirks.filter(({ concerns }) => concerns === undefined || call.mayHave(concerns))

@@ -27,6 +27,8 @@ export interface Preset {
   readonly unsupported?: UnsupportedMembers
   /** What the vendor takes back of the reasoning in earlier answers. Absent: `as-sent`. */
   readonly history?: HistoryKind
+  /** The names of tools that the vendor takes. Absent: any, as far as is known. */
+  readonly toolNames?: RegExp
   /** Without any, replies reach the client byte for byte. */
   readonly quirks: readonly Quirk[]
   /** The page that states the base URL. */
@@ -34,6 +36,12 @@ export interface Preset {
 }
 
 const OVERLOADED = { status: 503 }
+
+/**
+ * OpenAI's rule (platform.openai.com, "Function calling", read 2026-11-26), which others have too: DeepSeek (github.com/zed-industries/zed, issue 57531),
+ * Mistral (github.com/Kochava-Studios/witsy, pull request 164).
+ */
+export const NAMES_OF_OPENAI = /^[a-zA-Z0-9_-]{1,64}$/
 
 const NO_LOGPROBS = refused('This vendor gives no log probabilities.')
 const NO_BIASES = refused('This vendor takes no logit biases.')
@@ -46,6 +54,7 @@ export const PRESETS = {
     responses: true, // platform.openai.com/docs/api-reference/responses
     cap: 'max_completion_tokens', // GPT-5 and later refuse max_tokens: github.com/decolua/9router/issues/560
     history: 'none', // shows no reasoning in chat completions, and refuses members that it does not know
+    toolNames: NAMES_OF_OPENAI,
     quirks: [],
     source: 'https://platform.openai.com/docs/api-reference/introduction',
   },
@@ -119,6 +128,7 @@ export const PRESETS = {
     keyVariable: 'DEEPSEEK_API_KEY',
     facts: IGNORES_EFFORT, // api-docs.deepseek.com, "Thinking mode": other levels are mapped to its own
     history: 'required-reasoning-content', // "must be passed back to the API": api-docs.deepseek.com/guides/thinking_mode
+    toolNames: NAMES_OF_OPENAI,
     quirks: [
       developerRole, // "unknown variant `developer`": github.com/earendil-works/pi/issues/1048
       maxTokens, // the other name is ignored: github.com/earendil-works/pi/issues/8018
@@ -161,6 +171,7 @@ export const PRESETS = {
       web_search_options: refused('This address of Google does not search the web.'), // github.com/FuzzAnything/PromptFuzz/issues/42
     },
     history: 'thought-signatures', // "missing a thought_signature": ai.google.dev/gemini-api/docs/thought-signatures
+    toolNames: /^[A-Za-z_][\w.:-]{0,63}$/, // "Invalid function name": github.com/AstrBotDevs/AstrBot/issues/5416
     quirks: [
       googleThinking, // `extra_body.google.thinking_config`: ai.google.dev/gemini-api/docs/openai; discuss.ai.google.dev/t/87141 (read 2026-11-26)
       googleError, // github.com/Simpleyyt/ai-manus/issues/101
@@ -222,6 +233,7 @@ export const PRESETS = {
       metadata: dropped, // "extra_forbidden": github.com/OpenHands/OpenHands/issues/11699
     },
     history: 'thinking-parts', // "extra_forbidden": github.com/charmbracelet/crush/issues/1590
+    toolNames: NAMES_OF_OPENAI,
     quirks: [
       developerRole, // roles are assistant, system, tool, user: github.com/mistralai/client-python, ChatCompletionStreamRequest
       maxTokens, // "extra_forbidden": github.com/editor-code-assistant/eca/issues/231
@@ -238,6 +250,7 @@ export const PRESETS = {
     baseUrl: 'https://api.moonshot.ai/v1',
     keyVariable: 'MOONSHOT_API_KEY',
     history: 'required-reasoning-content', // "reasoning_content is missing in assistant tool call message": github.com/earendil-works/pi/issues/4251
+    toolNames: /^[A-Za-z_][\w-]{0,63}$/, // a name must not begin with a digit: github.com/MoonshotAI/kimi-cli/issues/2531
     quirks: [
       usageInsideChunks, // inside the choice: github.com/earendil-works/pi/issues/2017
       cachedTokens, // beside the counts: github.com/vercel/ai, packages/moonshotai, convert-moonshotai-chat-usage.ts

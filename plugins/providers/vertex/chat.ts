@@ -6,6 +6,7 @@ import {
   type Translator,
   withCallStates,
 } from 'unified-model-gateway/plugin'
+import { withMarkAtEnd } from '../anthropic/clouds.ts'
 import { onlyJsonObject } from '../anthropic/json-object.ts'
 import { toMessagesRequest } from '../anthropic/request.ts'
 import { createTranslator as createClaudeTranslator } from '../anthropic/stream.ts'
@@ -54,9 +55,10 @@ export function toChatRequest(call: Call, { model: { publisher, name }, own, sta
   // Anthropic, and Claude's replies, write the date after a dash.
   const model = name.replace('@default', '').replace('@', '-')
   const { request, dropped } = toMessagesRequest(body, { model, facts: claudeFacts(model, own) })
-  const { model: _, ...rest } = request
+  const { model: _, cache_control: mark, ...rest } = request
   const method = call.stream ? 'streamRawPredict' : 'rawPredict'
-  return { method, request: { anthropic_version: CLAUDE_VERSION, ...rest }, dropped }
+  const marked = mark && { messages: withMarkAtEnd(rest.messages, mark) }
+  return { method, request: { anthropic_version: CLAUDE_VERSION, ...rest, ...marked }, dropped }
 }
 
 /** Translates a model's reply to a chat completion request. */

@@ -15,14 +15,17 @@ import {
   type UpstreamRefusal,
 } from 'unified-model-gateway/plugin'
 import { betasOption, fitBetas } from '../anthropic/betas.ts'
+import { cloudBody } from '../anthropic/clouds.ts'
 import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
 import { parameters as claudeParameters } from '../anthropic/request.ts'
+import { TOOL_NAMES as CLAUDE_TOOL_NAMES } from '../anthropic/tools.ts'
 import { withoutVersion } from '../anthropic/versions.ts'
 import { addressesOption, OWN_HOSTS } from '../gemini/addresses.ts'
 import { toImages } from '../gemini/image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from '../gemini/images.ts'
 import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
 import { parameters as geminiParameters } from '../gemini/request.ts'
+import { TOOL_NAMES } from '../gemini/tools.ts'
 import { addressesOf, isClaude, readModel } from './address.ts'
 import { chatRequest, createTranslator } from './chat.ts'
 import { GoogleCredentials } from './credentials.ts'
@@ -83,10 +86,12 @@ function create(
     parameters: 'verbatim',
     serves: isClaude,
     async request(call, attempt) {
-      const { name, method, body } = toRequest(call, readModel(attempt.model)!)
-      const { headers: own, dropped } = fitBetas(withoutVersion(call), betas ?? BETAS, RENAMED_BETAS)
+      const { name, method, members } = toRequest(call, readModel(attempt.model)!)
+      const { headers: own, dropped: lostBetas } = fitBetas(withoutVersion(call), betas ?? BETAS, RENAMED_BETAS)
+      const { body, dropped: lost } = await cloudBody(call, host, { members, lostBetas })
       const headers = { ...own, ...(await google.forCall(call, attempt)) }
-      return { origin: addresses.origin, path: addresses.path({ publisher: 'anthropic', name }, method), headers, body, dropped }
+      const path = addresses.path({ publisher: 'anthropic', name }, method)
+      return { origin: addresses.origin, path, headers, body, dropped: [...lostBetas, ...lost] }
     },
   })
 
@@ -107,6 +112,7 @@ function create(
     addresses: allowed,
     ownHosts: OWN_HOSTS,
     takesCallStates: true,
+    toolNames: (model) => (isClaude(model) ? CLAUDE_TOOL_NAMES : TOOL_NAMES),
     request: sender(chatRequest),
     endpoints: {
       embeddings: { parameters: embeddingParameters, request: sender(embeddingRequest), reply: toEmbeddingReply },

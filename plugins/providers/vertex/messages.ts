@@ -28,19 +28,19 @@ export interface MessagesRequest {
   /** The model in the path. */
   readonly name: string
   readonly method: string
-  readonly body: Buffer
+  readonly members: Readonly<Record<string, unknown>>
 }
 
 /** `POST /v1/messages` */
 export const messagesRequest = (call: Call, { name }: VertexModel): MessagesRequest => ({
   name,
   method: call.stream ? 'streamRawPredict' : 'rawPredict',
-  body: call.splice({ anthropic_version: cloudVersion(call, CLAUDE_VERSION), model: undefined }),
+  members: { anthropic_version: cloudVersion(call, CLAUDE_VERSION), model: undefined },
 })
 
 /** `POST /v1/messages/count_tokens`: the path has a model of this name, and the body has the model. */
 export const countRequest = (call: Call, { name }: VertexModel): MessagesRequest => ({
   name: 'count-tokens',
   method: 'rawPredict',
-  body: call.splice({ anthropic_version: cloudVersion(call, CLAUDE_VERSION), model: name }),
+  members: { anthropic_version: cloudVersion(call, CLAUDE_VERSION), model: name },
 })
