@@ -77,7 +77,7 @@ export function servingOf(
     const operation = own === provider ? chatOperation(provider, filled, model) : own
     return { operation, call: filled, dropped: NONE, forms: undefined, cap }
   }
-  const native = own && forms.native
+  const native = own?.takes?.(forms.client, model) === false ? undefined : own && forms.native
   const missing = missingIn(call, defaults)
   const { sameAs } = forms.protocol
   if (native !== undefined && missing.every(([name]) => Object.hasOwn(sameAs, name))) {
@@ -182,10 +182,10 @@ export function profilesFor(candidates: Iterable<Candidate>, call: Call): readon
   const profiles: Profile[] = []
   for (const { target } of candidates) {
     const { model } = target.served
-    const hasEndpoint = target.operations.of(call.endpoint, model) !== undefined
-    if (native !== undefined && hasEndpoint) continue
+    const own = target.operations.of(call.endpoint, model)
+    if (native !== undefined && own !== undefined && own.takes?.(formsOf(call)!.client, model) !== false) continue
     const { provider } = target
-    profiles.push(profileOf(provider, model, hasEndpoint))
+    profiles.push(profileOf(provider, model, own !== undefined))
     if (provider.chatBy !== undefined) profiles.push(profileOf({ parameters: {} }, model, false))
   }
   return profiles

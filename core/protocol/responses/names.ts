@@ -24,6 +24,7 @@ export const NAMES: Readonly<Record<string, string>> = {
   reasoning_effort: 'reasoning.effort',
   thinking: 'reasoning.max_tokens',
   response_format: 'text.format',
+  'response_format.strict': 'text.format.strict',
   verbosity: 'text.verbosity',
   logprobs: 'include',
 }

@@ -4,18 +4,21 @@ import {
   defineCallFunction,
   dropped,
   droppedInside,
+  type FormatMembers,
+  type FormatPlan,
+  fitFormat,
+  lostFormat,
   mapped,
   onlyOpenai,
   type ParameterSupport,
+  planFormat,
   readResponseFormat,
   readThinking,
   refused,
-  unsupportedParameter,
   withCallStates,
 } from 'unified-model-gateway/plugin'
-import { JSON_INSTRUCTION } from '../anthropic/json-object.ts'
 import { surplusMarks } from '../anthropic/messages.ts'
-import { expectNoMaps, hasStrictMaps, toStrictSchema } from '../anthropic/schema.ts'
+import { hasMaps, hasStrictMaps, toStrictSchema } from '../anthropic/schema.ts'
 import { toCachePoint } from './content.ts'
 import { toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
@@ -39,7 +42,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   tools: mapped('toolConfig.tools'),
   tool_choice: mapped('toolConfig.toolChoice'),
   parallel_tool_calls: mapped('additionalModelRequestFields.tool_choice'),
-  response_format: mapped('outputConfig.textFormat, system for json_object'),
+  response_format: mapped('outputConfig.textFormat, toolConfig, system'),
   reasoning_effort: mapped('additionalModelRequestFields'),
   thinking: mapped('additionalModelRequestFields'),
   reasoning: mapped('additionalModelRequestFields'),
@@ -82,15 +85,24 @@ export const converseBody = defineCallFunction(import.meta.url, 'converseBody', 
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 
+/** How the format of a request is served: constrained decoding takes no maps, and no object without a schema. */
+export const formatPlan = (request: FormatMembers, { schemas, toolChoice }: ModelFacts): FormatPlan | undefined =>
+  planFormat(request, (format) => ({
+    schema: schemas && format.type === 'json_schema' && !hasMaps(format.schema),
+    object: false,
+    forcedTools: toolChoice !== 'auto',
+  }))
+
 /** Translates a chat completion request for Converse. Throws `GatewayError` (400) for parameters that Bedrock cannot honour. */
-export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {
-  const instructions = body.response_format?.type === 'json_object' ? [JSON_INSTRUCTION] : []
-  const { system, messages } = toConversation(body.messages, model, facts, { instructions, end: toCachePoint(body) })
+export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {
+  const plan = formatPlan(asked, facts)
+  const body = fitFormat(asked, plan)
+  const { system, messages } = toConversation(body.messages, model, facts, toCachePoint(body))
   const toolset = toToolset(body, messages, facts)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
-  const asked = readThinking(body)
-  const reasoning = toReasoning(asked, facts, { maxTokens, forced: toolset.forced, messages })
-  const textFormat = toTextFormat(body, facts)
+  const thinking = readThinking(body)
+  const reasoning = toReasoning(thinking, facts, { maxTokens, forced: toolset.forced, messages })
+  const textFormat = toTextFormat(body)
   const sampling = toSampling(body, reasoning.fixesSampling ? 'none' : facts.sampling)
   const stop = toStop(body)
   const limit = maxTokens ?? reasoning.maxTokens
@@ -110,8 +122,9 @@ export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, g
       ...toolset.dropped,
       ...sampling.dropped,
       ...stop.dropped,
-      ...(asked && reasoning.dropped ? [asked.param] : []),
-      ...lostInside(body, facts),
+      ...lostFormat(plan),
+      ...(thinking && reasoning.dropped ? [thinking.param] : []),
+      ...lostInside(asked, facts),
     ],
   }
 }
@@ -155,11 +168,9 @@ function toStop(body: Readonly<ChatRequest>): Split {
   }
 }
 
-function toTextFormat(body: Readonly<ChatRequest>, facts: ModelFacts): TextFormat | undefined {
+function toTextFormat(body: Readonly<ChatRequest>): TextFormat | undefined {
   const format = readResponseFormat(body.response_format)
   if (format?.type !== 'json_schema') return undefined
-  if (!facts.schemas) throw unsupportedParameter('response_format', 'On Bedrock this model does not follow a schema.')
-  const { type, schema, ...rest } = format
-  expectNoMaps(schema)
+  const { type, schema, strict: _, ...rest } = format
   return { type, structure: { jsonSchema: { schema: JSON.stringify(toStrictSchema(schema)), ...rest } } }
 }

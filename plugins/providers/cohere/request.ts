@@ -5,10 +5,15 @@ import {
   defineCallFunction,
   dropped,
   droppedInside,
+  type FormatMembers,
+  type FormatPlan,
+  fitFormat,
   invalidValue,
+  lostFormat,
   mapped,
   onlyOpenai,
   type ParameterSupport,
+  planFormat,
   readResponseFormat,
   readThinking,
   readToolChoice,
@@ -39,7 +44,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   stop: mapped('stop_sequences'),
   tools: mapped('tools'),
   tool_choice: mapped('tool_choice'),
-  response_format: mapped('response_format'),
+  response_format: mapped('response_format, tools, messages'),
   reasoning_effort: mapped('thinking'),
   thinking: mapped('thinking'),
   reasoning: mapped('thinking'),
@@ -78,17 +83,23 @@ export const chatBody = defineCallFunction(import.meta.url, 'chatBody', (call, t
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 
+/** How the format of a request is served: Cohere writes JSON only without tools, and an older model that may call none gets none. */
+export const formatPlan = (request: FormatMembers, { toolChoice }: ModelFacts): FormatPlan | undefined =>
+  planFormat(request, () => {
+    const native = (request.tools ?? []).length === 0 || (!toolChoice && request.tool_choice === 'none')
+    return { schema: native, object: native, forcedTools: toolChoice }
+  })
+
 /** Translates a chat completion request for `POST /v2/chat`. Throws `GatewayError` (400) for parameters that Cohere cannot honour. */
-export function toChatBody(body: Readonly<ChatRequest>, { model, facts }: Target): Translated {
+export function toChatBody(asked: Readonly<ChatRequest>, { model, facts }: Target): Translated {
+  const plan = formatPlan(asked, facts)
+  const body = fitFormat(asked, plan)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
   const toolset = toToolset(body, facts)
   const format = toFormat(body)
-  if (format && toolset.tools) {
-    throw unsupportedParameter('response_format', 'Cohere writes JSON only without tools.')
-  }
   const sampling = toSampling(body)
-  const asked = readThinking(body)
-  const reasoning = toReasoning(asked, maxTokens ?? facts.maxTokens, facts)
+  const thinking = readThinking(body)
+  const reasoning = toReasoning(thinking, maxTokens ?? facts.maxTokens, facts)
   return {
     request: {
       model,
@@ -100,7 +111,12 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, facts }: Target
       ...(format && { response_format: format }),
       ...(reasoning.thinking && { thinking: reasoning.thinking }),
     },
-    dropped: [...sampling.dropped, ...(asked && reasoning.dropped ? [asked.param] : []), ...droppedInside(body, parameters)],
+    dropped: [
+      ...sampling.dropped,
+      ...lostFormat(plan),
+      ...(thinking && reasoning.dropped ? [thinking.param] : []),
+      ...droppedInside(asked, parameters),
+    ],
   }
 }
 

@@ -5,10 +5,12 @@ import {
   defineProvider,
   type EndpointOperation,
   factsOption,
+  formatMembers,
   GatewayError,
   type Host,
   type Provider,
   parseBaseUrl,
+  readFormat,
   type Static,
   secret,
   Type,
@@ -19,7 +21,7 @@ import { toImages } from './image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from './images.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { generateBody, generateMethod, parameters } from './request.ts'
+import { formatPlan, generateBody, generateMethod, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
 
 const BASE_URL = 'https://generativelanguage.googleapis.com/v1beta'
@@ -68,7 +70,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
       const { body, dropped } = await host.compute(call, generateBody, target)
       return { origin, path, headers: { ...call.headers, ...credentials }, body, dropped }
     },
-    translator: createTranslator,
+    translator: (call, { model }) => readFormat(createTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
     endpoints: {
       'images.generations': imageOperation(imageParameters),
       'images.edits': imageOperation(editParameters),

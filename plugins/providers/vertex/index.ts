@@ -16,7 +16,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { betasOption, fitBetas } from '../anthropic/betas.ts'
 import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
-import { parameters as claudeParameters } from '../anthropic/request.ts'
+import { parameters as claudeParameters, takesFormat } from '../anthropic/request.ts'
 import { withoutVersion } from '../anthropic/versions.ts'
 import { addressesOption, OWN_HOSTS } from '../gemini/addresses.ts'
 import { toImages } from '../gemini/image-reply.ts'
@@ -24,7 +24,7 @@ import { editParameters, formImages, imageBody, imageHeaders, imageParameters, w
 import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
 import { parameters as geminiParameters } from '../gemini/request.ts'
 import { addressesOf, isClaude, readModel } from './address.ts'
-import { chatRequest, createTranslator } from './chat.ts'
+import { chatRequest, createTranslator, factsOfClaude } from './chat.ts'
 import { GoogleCredentials } from './credentials.ts'
 import { embeddingParameters, embeddingRequest, toEmbeddingReply } from './embeddings.ts'
 import { BETAS, countRequest, messagesRequest, RENAMED_BETAS } from './messages.ts'
@@ -112,10 +112,13 @@ function create(
       embeddings: { parameters: embeddingParameters, request: sender(embeddingRequest), reply: toEmbeddingReply },
       'images.generations': imageOperation(imageParameters),
       'images.edits': imageOperation(editParameters),
-      messages: claudeOperation(messagesRequest),
+      messages: {
+        ...claudeOperation(messagesRequest),
+        takes: (call, model) => takesFormat(call, factsOfClaude(readModel(model)!.name, facts).structuredOutputs),
+      },
       'messages.count_tokens': claudeOperation(countRequest),
     },
-    translator: (call, { model }) => createTranslator(call, model),
+    translator: (call, { model }) => createTranslator(call, readModel(model)!, facts),
     error: (reply) => toRefusal(reply, project),
     async models(signal) {
       const headers = await google.headers()

@@ -50,13 +50,16 @@ export interface Fixture {
 /** What a scripted upstream counts for a client that asks for the tokens of a prompt. */
 export const COUNTED = 14
 
-/** Starts the gateway and an upstream for each vendor. */
-export async function startFixture(vendors: readonly Vendor[] = [...VENDORS, CHAT_ONLY]): Promise<Fixture> {
+/** Starts the gateway and an upstream for each vendor. `more`: further namespaces. */
+export async function startFixture(
+  vendors: readonly Vendor[] = [...VENDORS, CHAT_ONLY],
+  more: Readonly<Record<string, object>> = {},
+): Promise<Fixture> {
   await using opened = new AsyncDisposableStack()
   const start = async () => opened.adopt(await scriptedUpstream(), (upstream) => upstream.close())
   opened.defer(onGoogleCloud(await start()))
   const models = new Map<Vendor, ScriptedModel>()
-  const namespaces: Record<string, object> = {}
+  const namespaces: Record<string, object> = { ...more }
   for (const vendor of vendors) {
     const upstream = await start()
     models.set(vendor, scriptedModel(vendor, upstream))

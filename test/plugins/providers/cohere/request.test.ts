@@ -112,10 +112,10 @@ describe('cohere: response_format', () => {
     )
   })
 
-  it('is refused beside tools', async () => {
-    const body = { response_format: { type: 'json_object' }, tools: [TOOL] }
-    expect(await refusalOf(body)).to.contain('only without tools')
-    const none = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }
-    expect(await refusalOf({ ...body, tool_choice: none })).to.equal('not refused')
+  it('is an instruction beside tools', async () => {
+    const { messages, tools, response_format } = await translate({ response_format: { type: 'json_object' }, tools: [TOOL] })
+    expect(JSON.stringify(messages)).to.contain('Answer with a single JSON object')
+    expect(tools).to.have.length(1)
+    expect(response_format).to.equal(undefined)
   })
 })
