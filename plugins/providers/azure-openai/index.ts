@@ -20,7 +20,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { apiOption, chatByResponses } from '../openai-compatible/by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints } from '../openai-compatible/endpoints.ts'
-import { factsRow, formatPlan, hintsOf, takesFormat } from '../openai-compatible/facts.ts'
+import { factsRow, formatPlan, hintsOf, SCHEMAS_OF_OPENAI, takesFormat } from '../openai-compatible/facts.ts'
 import { concernsOf } from '../openai-compatible/history.ts'
 import { quirkBody, refuseMembers, splicedBody } from '../openai-compatible/index.ts'
 import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
@@ -75,8 +75,9 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
     return { origin: address.origin, path, headers: { ...call.headers, ...(await credentials.forCall(call, attempt)) } }
   }
 
+  const tables = [facts, SCHEMAS_OF_OPENAI]
   const planOf = (call: Call, { model }: Pick<Attempt, 'model'>): FormatPlan | undefined =>
-    call.keys.includes('response_format') ? formatPlan(formatMembers(call), model, [facts]) : undefined
+    call.keys.includes('response_format') ? formatPlan(formatMembers(call), model, tables) : undefined
 
   function chatBody(call: Call, { model }: Attempt, format: FormatPlan | undefined): Promise<Buffer> | Buffer {
     const hasHistory = call.mayHave(STATES)
@@ -87,7 +88,7 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
 
   const verbatim = (endpoint: (typeof ENDPOINTS)[number]): EndpointOperation => ({
     parameters: 'verbatim',
-    ...(endpoint === 'responses' && { takes: (call, model) => takesFormat(call, model, [facts]) }),
+    ...(endpoint === 'responses' && { takes: (call, model) => takesFormat(call, model, tables) }),
     request: async (call, attempt) => ({
       ...(await toHead(ENDPOINT_PATHS[endpoint], call, attempt)),
       body: endpoint === 'completions' ? splicedBody(call, attempt) : bodyWith(call, { model: attempt.model }),

@@ -63,6 +63,15 @@ export const factsRow = Type.Partial(Facts, { additionalProperties: false })
 /** Of an upstream that ignores an effort that a model does not take. */
 export const IGNORES_EFFORT: FactsTable = { '*': { efforts: [...LEVELS] } }
 
+/** OpenAI's models before gpt-4o-2024-08-06 ("Structured Outputs", platform.openai.com; read 2026-11-26), and Azure's names of them. */
+export const SCHEMAS_OF_OPENAI: FactsTable = {
+  'gpt-3.5*': { schemas: 'never' },
+  'gpt-35*': { schemas: 'never' },
+  'gpt-4': { schemas: 'never' },
+  'gpt-4-*': { schemas: 'never' },
+  'gpt-4o-2024-05-13': { schemas: 'never' },
+}
+
 /** Of a vendor with `json_object` alone, whose models cannot be required to call a tool while they think. */
 export const OBJECTS_ONLY: FactsTable = { '*': { schemas: 'never', forcedTools: false } }
 
@@ -110,15 +119,10 @@ const named = (glob: string, row: Partial<ModelFacts>): FactsTable => ({ [glob]:
  * Models that take an effort on chat completions; a model without a row is not known to. The first row that matches decides.
  * OpenAI: learn.microsoft.com, "Azure OpenAI reasoning models"; developers.openai.com, models; github.com/UKGovernmentBEIS/inspect_ai, issue 5254.
  * gpt-oss and Qwen: console.groq.com/docs/reasoning. Grok: docs.x.ai and github.com/vercel/ai, packages/xai. Gemini: ai.google.dev, "OpenAI
- * compatibility". Kimi: platform.moonshot.ai. Schemas: platform.openai.com, "Structured Outputs" (from gpt-4o-2024-08-06 on). Read in November 2026.
+ * compatibility". Kimi: platform.moonshot.ai. Read in November 2026.
  */
 const SHIPPED: FactsTable = {
   '*gpt-oss*': { efforts: efforts('low medium high') },
-  ...named('gpt-3.5*', { schemas: 'never' }),
-  ...named('gpt-35*', { schemas: 'never' }),
-  ...named('gpt-4', { schemas: 'never' }),
-  ...named('gpt-4-*', { schemas: 'never' }),
-  ...named('gpt-4o-2024-05-13', { schemas: 'never' }),
   '*gpt-*-chat*': { efforts: [] },
   '*gpt-5.1*': { efforts: efforts('none low medium high') },
   '*gpt-5.*': { efforts: efforts('none low medium high xhigh') },
@@ -158,6 +162,10 @@ export function takesFormat(call: Pick<Call, 'keys' | 'member'>, model: string, 
 }
 
 const KEPT = ['previous_response_id', 'conversation', 'prompt']
+
+/** Whether a table has any fact about formats: a namespace without one passes them on. */
+export const hasFormats = (table: FactsTable): boolean =>
+  Object.values(table).some(({ schemas, objects }) => schemas !== undefined || objects !== undefined)
 
 /** How the format of a request is served. `tables`: as for `hintsOf`. */
 export const formatPlan = (request: FormatMembers, model: string, tables: readonly FactsTable[]): FormatPlan | undefined =>

@@ -25,7 +25,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { apiOption, chatByResponses } from './by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
-import { factsRow, formatPlan, hintsOf, takesFormat } from './facts.ts'
+import { factsRow, formatPlan, hasFormats, hintsOf, takesFormat } from './facts.ts'
 import { concernsOf, HISTORIES, type HistoryKind, type OwnHistory, withHistory } from './history.ts'
 import { CHOOSING, memberOptions, type RefusedMembers, refusedMembers, refuseMember } from './members.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
@@ -124,8 +124,9 @@ export default defineProvider({
     const omit = (call: Call): Omitted =>
       preset?.unsupported === undefined ? NOTHING_OMITTED : omittedFrom(call, preset.unsupported)
     const tables = [facts, preset?.facts ?? {}]
+    const mayFormat = tables.some(hasFormats)
     const planOf = (call: Call, { model }: Pick<Attempt, 'model'>): FormatPlan | undefined =>
-      call.keys.includes('response_format') ? formatPlan(formatMembers(call), model, tables) : undefined
+      mayFormat && call.keys.includes('response_format') ? formatPlan(formatMembers(call), model, tables) : undefined
     const hasResponses = responses ?? preset?.responses
     const hasStreamOptions = !(quirks as readonly Quirk[]).includes(noStreamOptions)
     const verbatim = (endpoint: PassedEndpoint): EndpointOperation => ({
@@ -167,10 +168,12 @@ export default defineProvider({
       ...(hasResponses && {
         chatBy: chatByResponses({ api, host, error, post: (call, _attempt, body) => post(ENDPOINT_PATHS.responses, call, body) }),
       }),
-      translator(call, attempt) {
-        const plan = planOf(call, attempt)
-        return plan === undefined && !isTranslated ? undefined : readFormat(createTranslator(quirks), plan)
-      },
+      ...((isTranslated || mayFormat) && {
+        translator(call, attempt) {
+          const plan = planOf(call, attempt)
+          return plan === undefined && !isTranslated ? undefined : readFormat(createTranslator(quirks), plan)
+        },
+      }),
       ...(error && { error }),
       models: async (signal) => readModels(await host.getJson(`${origin}${base}/models`, { headers: credentials, signal })),
     }

@@ -8,6 +8,7 @@ import {
   IGNORES_EFFORT,
   MARKS_OF_CLAUDE,
   OBJECTS_ONLY,
+  SCHEMAS_OF_OPENAI,
   TAKES_BUDGET,
 } from './facts.ts'
 import type { HistoryKind } from './history.ts'
@@ -55,6 +56,7 @@ export const PRESETS = {
     keyVariable: 'OPENAI_API_KEY',
     responses: true, // platform.openai.com/docs/api-reference/responses
     cap: 'max_completion_tokens', // GPT-5 and later refuse max_tokens: github.com/decolua/9router/issues/560
+    facts: SCHEMAS_OF_OPENAI,
     history: 'none', // shows no reasoning in chat completions, and refuses members that it does not know
     quirks: [],
     source: 'https://platform.openai.com/docs/api-reference/introduction',
