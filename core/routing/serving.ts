@@ -77,7 +77,8 @@ export function servingOf(
     const operation = own === provider ? chatOperation(provider, filled, model) : own
     return { operation, call: filled, dropped: NONE, forms: undefined, cap }
   }
-  const native = own?.takes?.(forms.client, model) === false ? undefined : own && forms.native
+  const isTaken = own?.takes?.(forms.client, model) !== false
+  const native = own && isTaken ? forms.native : undefined
   const missing = missingIn(call, defaults)
   const { sameAs } = forms.protocol
   if (native !== undefined && missing.every(([name]) => Object.hasOwn(sameAs, name))) {
@@ -89,8 +90,10 @@ export function servingOf(
     return { operation: own!, call: filled, dropped: native.dropped, forms: undefined, cap }
   }
   const usual = forms.chatFor(profileOf(provider, model, own !== undefined))
-  if (standIn !== undefined)
-    return { operation: standIn, call: withMembers(usual.call, missing), dropped: NONE, forms: undefined }
+  if (standIn !== undefined) {
+    const operation = isTaken ? standIn : own!
+    return { operation, call: withMembers(usual.call, missing), dropped: NONE, forms: undefined }
+  }
   const operation = chatOperation(provider, withMembers(usual.call, missing), model)
   const chat = operation === provider ? usual : forms.chatFor(profileOf(operation, model, false))
   return { operation, call: withMembers(chat.call, missing), dropped: chat.dropped, forms, cap }

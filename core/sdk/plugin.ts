@@ -136,7 +136,8 @@ export interface EndpointOperation {
   /** Whether the upstream serves the model, by its upstream name, at the endpoint. Absent: it serves every model. */
   serves?(model: string): boolean
   /**
-   * At `messages` and `responses`: whether the model takes what this call asks for there. If not, the call is served as a chat completion. Absent: it does.
+   * At endpoints of other protocols: whether the model takes what this call asks for there. If not, the call becomes a chat completion: that is served in the
+   * provider's usual way, or at `messages.count_tokens` handed to `request`. Absent: it does.
    */
   takes?(call: Pick<Call, 'keys' | 'member'>, model: string): boolean
   /** Called anew for each attempt. */

@@ -20,8 +20,8 @@ import { batchEmbedBody, embeddingParameters, toBatchEmbeddings } from './embedd
 import { toImages } from './image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from './images.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
-import { toRefusal } from './refusal.ts'
-import { formatPlan, generateBody, generateMethod, parameters } from './request.ts'
+import { toCountRefusal, toRefusal } from './refusal.ts'
+import { countBody, formatPlan, generateBody, generateMethod, parameters, toCount } from './request.ts'
 import { createTranslator } from './stream.ts'
 
 const BASE_URL = 'https://generativelanguage.googleapis.com/v1beta'
@@ -72,6 +72,17 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
     },
     translator: (call, { model }) => readFormat(createTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
     endpoints: {
+      'messages.count_tokens': {
+        parameters,
+        takes: () => false,
+        async request(call, attempt) {
+          const name = modelOf(call, attempt)
+          const body = await host.compute(call, countBody, { name, facts: factsOf(attempt.model, facts), callIds: true })
+          return { origin, path: `${prefix}/models/${name}:countTokens`, headers: { ...call.headers, ...credentials }, body }
+        },
+        reply: toCount,
+        error: (reply) => toCountRefusal(toRefusal(reply)),
+      },
       'images.generations': imageOperation(imageParameters),
       'images.edits': imageOperation(editParameters),
       embeddings: {

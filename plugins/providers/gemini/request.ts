@@ -126,6 +126,19 @@ export const formatPlan = (request: FormatMembers, { jsonWithTools }: ModelFacts
     return { schema: native, object: native, forcedTools: true }
   })
 
+/** The prompt of a call, for `:countTokens`: of the Gemini API ("Counting tokens", ai.google.dev/api/tokens; read 2026-11-26). `name`: the model's. */
+export const countBody = defineCallFunction(
+  import.meta.url,
+  'countBody',
+  (call, { name, ...target }: Target & { name: string }) => {
+    const { generationConfig: _, ...prompt } = toGenerateRequest(call.body, target).request
+    return Buffer.from(JSON.stringify({ generateContentRequest: { model: `models/${name}`, ...prompt } }))
+  },
+)
+
+/** Reads the reply of `:countTokens`. The format of the endpoint checks the number. */
+export const toCount = (body: unknown): object => ({ input_tokens: isRecord(body) ? body.totalTokens : undefined })
+
 /** Translates a chat completion request for `:generateContent`. Throws `GatewayError` (400) for parameters that Gemini cannot honour. */
 export function toGenerateRequest(asked: Readonly<ChatRequest>, target: Target): Translated {
   const { facts } = target

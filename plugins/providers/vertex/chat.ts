@@ -57,6 +57,21 @@ export function toChatRequest(call: Call, { model: { publisher, name }, own, sta
   return { method, request: { anthropic_version: CLAUDE_VERSION, ...rest }, dropped }
 }
 
+/**
+ * The prompt of a call, for a Gemini's `:countTokens` ("projects.locations.publishers.models.countTokens", cloud.google.com/vertex-ai/docs/reference/rest;
+ * read 2026-11-26).
+ */
+export const countRequest = defineCallFunction(import.meta.url, 'countRequest', (call, { model: { name }, own }: Target) => {
+  const { contents, systemInstruction, tools } = toGenerateRequest(call.body, {
+    facts: geminiFacts(name, own),
+    callIds: false,
+  }).request
+  return encode({
+    method: 'countTokens',
+    request: { contents, ...(systemInstruction && { systemInstruction }), ...(tools && { tools }) },
+  })
+})
+
 /** Anthropic, and Claude's replies, write the date after a dash. */
 const claudeName = (name: string): string => name.replace('@default', '').replace('@', '-')
 

@@ -21,13 +21,13 @@ import { withoutVersion } from '../anthropic/versions.ts'
 import { addressesOption, OWN_HOSTS } from '../gemini/addresses.ts'
 import { toImages } from '../gemini/image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from '../gemini/images.ts'
-import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
-import { parameters as geminiParameters } from '../gemini/request.ts'
+import { toCountRefusal, toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
+import { parameters as geminiParameters, toCount } from '../gemini/request.ts'
 import { addressesOf, isClaude, readModel } from './address.ts'
-import { chatRequest, createTranslator, factsOfClaude } from './chat.ts'
+import { chatRequest, countRequest, createTranslator, factsOfClaude } from './chat.ts'
 import { GoogleCredentials } from './credentials.ts'
 import { embeddingParameters, embeddingRequest, toEmbeddingReply } from './embeddings.ts'
-import { BETAS, countRequest, messagesRequest, RENAMED_BETAS } from './messages.ts'
+import { BETAS, countRequest as claudeCount, messagesRequest, RENAMED_BETAS } from './messages.ts'
 import { factsSchema, listModels } from './models.ts'
 
 const schema = Type.Object(
@@ -69,7 +69,7 @@ function create(
   const addresses = addressesOf({ project, region, ...(baseUrl && { baseUrl }) })
   const google = new GoogleCredentials(project, credentials)
 
-  const sender = (translate: typeof chatRequest) => async (call: Call, attempt: Attempt) => {
+  const sender = (translate: typeof chatRequest | typeof countRequest) => async (call: Call, attempt: Attempt) => {
     const model = readModel(attempt.model)
     if (!model) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
     const { method, body, dropped } = await host.compute(call, translate, { model, own: facts, states: attempt.callStates })
@@ -89,6 +89,9 @@ function create(
       return { origin: addresses.origin, path: addresses.path({ publisher: 'anthropic', name }, method), headers, body, dropped }
     },
   })
+
+  const countByClaude = claudeOperation(claudeCount)
+  const countByGemini = sender(countRequest)
 
   const imageOperation = (parameters: typeof imageParameters): EndpointOperation => ({
     parameters,
@@ -116,7 +119,14 @@ function create(
         ...claudeOperation(messagesRequest),
         takes: (call, model) => takesFormat(call, factsOfClaude(readModel(model)!.name, facts).structuredOutputs),
       },
-      'messages.count_tokens': claudeOperation(countRequest),
+      'messages.count_tokens': {
+        parameters: 'verbatim',
+        takes: (_, model) => isClaude(model),
+        request: (call, attempt) =>
+          isClaude(attempt.model) ? countByClaude.request(call, attempt) : countByGemini(call, attempt),
+        reply: (body) => (isRecord(body) && 'totalTokens' in body ? toCount(body) : (body as object)),
+        error: (reply) => toCountRefusal(toRefusal(reply, project)),
+      },
     },
     translator: (call, { model }) => createTranslator(call, readModel(model)!, facts),
     error: (reply) => toRefusal(reply, project),

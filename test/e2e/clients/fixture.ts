@@ -80,7 +80,7 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
   upstream.on((request) => {
     // Lists of models.
     if (request.method === 'GET') return json({}, { status: 404 })
-    if (COUNT_PATHS.test(request.path)) return json({ input_tokens: COUNTED, inputTokens: COUNTED })
+    if (COUNT_PATHS.test(request.path)) return json({ input_tokens: COUNTED, inputTokens: COUNTED, totalTokens: COUNTED })
     const streamed = isStreamed(request)
     const body = request.body.toString()
     asked.push({ body, streamed })
@@ -136,8 +136,8 @@ function textIn(event: Bytes): string {
   return text + Buffer.from(bytes, 'base64').toString()
 }
 
-/** Of Anthropic and Vertex AI, and of Bedrock. */
-const COUNT_PATHS = /count_tokens|count-tokens/
+/** Of Anthropic, Bedrock and Claude on Vertex AI, and of Gemini. */
+const COUNT_PATHS = /count_tokens|count-tokens|countTokens/
 
 /** Some upstreams read it from the body, some from the path. */
 export function isStreamed({ path, ...request }: ReceivedRequest): boolean {
