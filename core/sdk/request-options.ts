@@ -96,6 +96,9 @@ export const formatMembers = (call: Pick<Call, 'member'>): FormatMembers => {
   return { response_format, tools: call.member('tools'), tool_choice: call.member('tool_choice') } as FormatMembers
 }
 
+/** `top_k`: of how many tokens the model chooses the next one. Many upstreams take it, OpenAI does not. Undefined if it is absent or no such number. */
+export const readTopK = ({ top_k }: Readonly<ChatRequest>): number | undefined => (isPositive(top_k) ? top_k : undefined)
+
 /** How much a client asks the model to think. */
 export interface AskedThinking {
   /** The client's effort, or the nearest one to its budget. */

@@ -16,7 +16,9 @@ import {
   planFormat,
   readResponseFormat,
   readThinking,
+  readTopK,
   refused,
+  textOf,
   withCallStates,
 } from 'unified-model-gateway/plugin'
 import { markOf } from './content.ts'
@@ -39,6 +41,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   max_completion_tokens: mapped('max_tokens'),
   temperature: mapped('temperature'),
   top_p: mapped('top_p'),
+  top_k: mapped('top_k'),
   stop: mapped('stop_sequences'),
   tools: mapped('tools'),
   tool_choice: mapped('tool_choice'),
@@ -59,6 +62,9 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   logit_bias: refused('Anthropic takes no logit biases.'),
 
   ...onlyOpenai,
+
+  user: mapped('metadata.user_id'),
+  safety_identifier: mapped('metadata.user_id'),
 
   'tools.strict': mapped('tools.strict'),
   prompt_cache_breakpoint: mapped('cache_control'),
@@ -118,6 +124,7 @@ export function toMessagesRequest(asked: Readonly<ChatRequest>, target: Target):
   const sampling = toSampling(body, facts.sampling && !reasoning.on)
   const stop = toStop(body)
   const mark = markOf(body)
+  const user = textOf(body.safety_identifier ?? body.user)
   return {
     request: {
       model: target.model,
@@ -132,6 +139,7 @@ export function toMessagesRequest(asked: Readonly<ChatRequest>, target: Target):
       ...(mark && { cache_control: mark }),
       ...sampling.sent,
       ...(stop.sent.length > 0 && { stop_sequences: stop.sent }),
+      ...(user && { metadata: { user_id: user } }),
       ...(body.stream && { stream: true }),
     },
     dropped: [
@@ -152,10 +160,12 @@ export function toMessagesRequest(asked: Readonly<ChatRequest>, target: Target):
 function toSampling(body: Readonly<ChatRequest>, allowed: boolean) {
   const temperature = (body.temperature ?? 1) === 1 ? undefined : body.temperature!
   const topP = (body.top_p ?? 1) === 1 ? undefined : body.top_p!
-  const names = [...(temperature === undefined ? [] : ['temperature']), ...(topP === undefined ? [] : ['top_p'])]
-  if (!allowed) return { sent: {}, dropped: names }
-  if (temperature === undefined) return { sent: topP === undefined ? {} : { top_p: topP }, dropped: [] }
-  return { sent: { temperature: Math.min(temperature, 1) }, dropped: names.slice(1) }
+  const topK = readTopK(body)
+  const asked = { temperature: temperature && Math.min(temperature, 1), top_p: topP, top_k: topK }
+  const names = (['temperature', 'top_p', 'top_k'] as const).filter((name) => asked[name] !== undefined)
+  const dropped = names.filter((name) => !allowed || (name === 'top_p' && temperature !== undefined))
+  const sent = names.filter((name) => !dropped.includes(name))
+  return { sent: Object.fromEntries(sent.map((name) => [name, asked[name]])), dropped }
 }
 
 /** Anthropic answers 400 to a blank stop sequence. */

@@ -7,6 +7,7 @@ import {
   type FormatMembers,
   type FormatPlan,
   fitFormat,
+  isRecord,
   lostFormat,
   mapped,
   onlyOpenai,
@@ -14,6 +15,7 @@ import {
   planFormat,
   readResponseFormat,
   readThinking,
+  readTopK,
   refused,
   withCallStates,
 } from 'unified-model-gateway/plugin'
@@ -38,6 +40,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   max_completion_tokens: mapped('inferenceConfig.maxTokens'),
   temperature: mapped('inferenceConfig.temperature'),
   top_p: mapped('inferenceConfig.topP'),
+  top_k: mapped('additionalModelRequestFields.top_k'),
   stop: mapped('inferenceConfig.stopSequences'),
   tools: mapped('toolConfig.tools'),
   tool_choice: mapped('toolConfig.toolChoice'),
@@ -58,6 +61,8 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   logit_bias: refused('Converse takes no logit biases.'),
 
   ...onlyOpenai,
+
+  metadata: mapped('requestMetadata'),
 
   'tools.strict': mapped('toolConfig.tools[].toolSpec.strict'),
   prompt_cache_breakpoint: mapped('cachePoint'),
@@ -107,7 +112,10 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
   const stop = toStop(body)
   const limit = maxTokens ?? reasoning.maxTokens
   const inferenceConfig = { ...(limit !== undefined && { maxTokens: limit }), ...sampling.sent, ...stop.sent }
-  const fields = { ...toolset.fields, ...reasoning.fields }
+  const topK = readTopK(body)
+  const takesTopK = facts.messages !== 'none' && facts.sampling !== 'none' && !reasoning.fixesSampling
+  const labels = toLabels(body.metadata)
+  const fields = { ...toolset.fields, ...reasoning.fields, ...(takesTopK && topK !== undefined && { top_k: topK }) }
   return {
     request: {
       messages: reasoning.on ? messages : withoutReasoning(messages),
@@ -116,12 +124,15 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
       ...(toolset.toolConfig && { toolConfig: toolset.toolConfig }),
       ...(guardrail && { guardrailConfig: { guardrailIdentifier: guardrail.id, guardrailVersion: guardrail.version } }),
       ...(textFormat && { outputConfig: { textFormat } }),
+      ...(labels && { requestMetadata: labels }),
       ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
     },
     dropped: [
       ...toolset.dropped,
       ...sampling.dropped,
       ...stop.dropped,
+      ...(topK !== undefined && !takesTopK ? ['top_k'] : []),
+      ...(body.metadata != null && labels === undefined ? ['metadata'] : []),
       ...lostFormat(plan),
       ...(thinking && reasoning.dropped ? [thinking.param] : []),
       ...lostInside(asked, facts),
@@ -138,6 +149,18 @@ function lostInside(body: Readonly<ChatRequest>, { caching, strictTools }: Model
   }
   const isLost = (body.tools ?? []).some((tool) => 'cache_control' in tool) || (!caching && body.cache_control != null)
   return [...new Set([...droppedInside(body, table), ...(isLost ? ['cache_control'] : surplusMarks(body))])]
+}
+
+/** What Bedrock takes as a name or a value of `requestMetadata`, and how many ("Converse", Amazon Bedrock API reference; read 2026-11-26). */
+const LABEL = /^[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}$/
+const MOST_LABELS = 16
+
+/** Labels for the log of invocations; undefined if Bedrock does not take them. */
+function toLabels(metadata: unknown): Readonly<Record<string, string>> | undefined {
+  if (!isRecord(metadata)) return undefined
+  const entries = Object.entries(metadata)
+  const isTaken = entries.length <= MOST_LABELS && entries.flat().every((text) => typeof text === 'string' && LABEL.test(text))
+  return isTaken && entries.length > 0 ? (metadata as Readonly<Record<string, string>>) : undefined
 }
 
 /** The parameters of a request that are sent, and the names of those that the model does not take. */

@@ -17,6 +17,7 @@ import {
   readResponseFormat,
   readThinking,
   readToolChoice,
+  readTopK,
   refused,
   unsupportedParameter,
   withCallStates,
@@ -38,6 +39,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   max_completion_tokens: mapped('max_tokens'),
   temperature: mapped('temperature'),
   top_p: mapped('p'),
+  top_k: mapped('k'),
   frequency_penalty: mapped('frequency_penalty'),
   presence_penalty: mapped('presence_penalty'),
   seed: mapped('seed'),
@@ -157,19 +159,21 @@ function toFormat(body: Readonly<ChatRequest>): ChatBody['response_format'] {
 
 /** The sampling parameters that are sent, and the names of those that are not. */
 interface Sampling {
-  readonly sent: Pick<ChatBody, 'temperature' | 'p' | 'seed' | 'frequency_penalty' | 'presence_penalty' | 'stop_sequences'>
+  readonly sent: Pick<ChatBody, 'temperature' | 'p' | 'k' | 'seed' | 'frequency_penalty' | 'presence_penalty' | 'stop_sequences'>
   readonly dropped: readonly string[]
 }
 
 /** OpenAI's sampling parameters within Cohere's bounds. */
 function toSampling(body: Readonly<ChatRequest>): Sampling {
   const { temperature, top_p: topP, seed } = body
+  const topK = readTopK(body)
   const penalties = toPenalties(body)
   const requested = [body.stop ?? []].flat()
   const stop = requested.filter((sequence) => sequence !== '')
   return {
     sent: {
       ...(temperature != null && { temperature: Math.min(temperature, 1) }),
+      ...(topK !== undefined && { k: Math.min(topK, 500) }),
       ...(topP != null && { p: Math.min(Math.max(topP, 0.01), 0.99) }),
       ...(typeof seed === 'number' && { seed: Math.abs(seed) }),
       ...penalties.sent,

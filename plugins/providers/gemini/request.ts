@@ -77,6 +77,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   max_completion_tokens: mapped('generationConfig.maxOutputTokens'),
   temperature: mapped('generationConfig.temperature'),
   top_p: mapped('generationConfig.topP'),
+  top_k: mapped('generationConfig.topK'),
   frequency_penalty: mapped('generationConfig.frequencyPenalty'),
   presence_penalty: mapped('generationConfig.presencePenalty'),
   seed: mapped('generationConfig.seed'),
@@ -200,6 +201,7 @@ function toInt32(seed: number): number {
 const NUMBERS = [
   ['temperature', 'temperature', 'sampling', 1],
   ['top_p', 'topP', 'sampling', 1],
+  ['top_k', 'topK', 'sampling', 0],
   ['frequency_penalty', 'frequencyPenalty', 'penalties', 0],
   ['presence_penalty', 'presencePenalty', 'penalties', 0],
 ] as const

@@ -21,6 +21,7 @@ const ARRIVES: Readonly<Record<string, readonly [body: object, expected: object]
   max_completion_tokens: [{ max_tokens: 7, max_completion_tokens: 9 }, generation({ maxOutputTokens: 9 })],
   temperature: [{ temperature: 1.5 }, generation({ temperature: 1.5 })],
   top_p: [{ top_p: 0.5 }, generation({ topP: 0.5 })],
+  top_k: [{ top_k: 40 }, generation({ topK: 40 })],
   frequency_penalty: [{ frequency_penalty: 0.5 }, generation({ frequencyPenalty: 0.5 })],
   presence_penalty: [{ presence_penalty: -0.5 }, generation({ presencePenalty: -0.5 })],
   seed: [{ seed: 7 }, generation({ seed: 7 })],
