@@ -355,6 +355,11 @@ export const ERRORS = {
   upstream_error: upstream(502, 'upstream_error', 'The upstream had an error while processing your request.'),
   upstream_overloaded: upstream(503, 'upstream_overloaded', 'The upstream is overloaded. Retry shortly.'),
   upstream_invalid_response: upstream(502, 'upstream_invalid_response', 'The upstream gave a reply that is not valid.'),
+  upstream_schema_mismatch: upstream(
+    502,
+    'schema_mismatch',
+    "The model's answer does not fit the JSON schema of '{param}', which the model does not follow by itself. Send the call again, make the schema simpler, or choose a model that follows schemas.",
+  ),
   upstream_timeout: upstream(504, 'upstream_timeout', 'The upstream did not answer in time.'),
   upstream_unreachable: upstream(502, 'upstream_unreachable', 'The upstream could not be reached.'),
   upstream_disconnected: upstream(

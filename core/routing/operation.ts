@@ -16,7 +16,7 @@ import { asksForNothing } from '../sdk/parameters.ts'
 
 /** How a provider serves the calls of one endpoint. */
 export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error' | 'stateOwner' | 'takesCallStates'> &
-  Pick<EndpointOperation, 'decoder'>
+  Pick<EndpointOperation, 'decoder' | 'takes'>
 
 /** How a provider serves a chat completion. `model`: its upstream name. */
 export const chatOperation = (provider: Provider, call: Call, model: string): Operation =>
@@ -51,7 +51,7 @@ interface Adapted {
 
 /** An operation with a translator, of one that has only a function of the whole reply. */
 function adapted(operation: EndpointOperation, provider: Provider, endpoint: string): Operation {
-  const { reply, decoder } = operation
+  const { reply, decoder, takes } = operation
   const hasMessages = endpoint === 'messages' || endpoint === 'messages.count_tokens'
   const error = operation.error ?? (provider.error && (hasMessages ? provider.error : atInput(provider.error)))
   return {
@@ -59,6 +59,7 @@ function adapted(operation: EndpointOperation, provider: Provider, endpoint: str
     request: (call: Call, attempt: Attempt) => operation.request(call, attempt),
     ...(reply && { translator: (): Translator => wholeOnly((body, headers = {}) => reply.call(operation, body, headers)) }),
     ...(decoder && { decoder: () => decoder.call(operation) }),
+    ...(takes && { takes: takes.bind(operation) }),
     ...(error && { error }),
   }
 }

@@ -33,6 +33,8 @@ const POLICIES: { readonly [Row in ErrorName]?: FailurePolicy } = {
   upstream_timeout: { cause: 'timeout', failed: 'reply' },
   upstream_disconnected: { cause: 'disconnected', again: 'immediately', failed: 'reply' },
   upstream_invalid_response: { cause: 'invalid_response', again: 'immediately', failed: 'reply' },
+  // The client's schema may be one that no answer fits: the target does not count as failed.
+  upstream_schema_mismatch: { cause: 'invalid_response', again: 'immediately' },
   upstream_error: { cause: '5xx', again: 'later', failed: 'reply' },
   upstream_overloaded: { cause: '5xx', again: 'later', failed: 'reply', cooldownMs: SHORT_COOLDOWN },
   upstream_rate_limited: { cause: '429', again: 'later', cooldownMs: SHORT_COOLDOWN, ofCredential: true },

@@ -83,7 +83,8 @@ export function servingOf(
     const operation = own === provider ? chatOperation(provider, filled, model) : own
     return { operation, call: filled, dropped: NONE, forms: undefined, names: named?.names, cap }
   }
-  const native = own && forms.native
+  const isTaken = own?.takes?.(forms.client, model) !== false
+  const native = own && isTaken ? forms.native : undefined
   const missing = missingIn(call, defaults)
   const { sameAs } = forms.protocol
   if (native !== undefined && missing.every(([name]) => Object.hasOwn(sameAs, name))) {
@@ -95,8 +96,10 @@ export function servingOf(
     return { operation: own!, call: filled, dropped: native.dropped, forms: undefined, cap }
   }
   const usual = forms.chatFor(profileOf(provider, model, own !== undefined))
-  if (standIn !== undefined)
-    return { operation: standIn, call: withMembers(usual.call, missing), dropped: NONE, forms: undefined }
+  if (standIn !== undefined) {
+    const operation = isTaken ? standIn : own!
+    return { operation, call: withMembers(usual.call, missing), dropped: NONE, forms: undefined }
+  }
   const operation = chatOperation(provider, withMembers(usual.call, missing), model)
   const chat = operation === provider ? usual : forms.chatFor(profileOf(operation, model, false))
   return { operation, call: withMembers(chat.call, missing), dropped: chat.dropped, forms, cap }
@@ -188,10 +191,10 @@ export function profilesFor(candidates: Iterable<Candidate>, call: Call): readon
   const profiles: Profile[] = []
   for (const { target } of candidates) {
     const { model } = target.served
-    const hasEndpoint = target.operations.of(call.endpoint, model) !== undefined
-    if (native !== undefined && hasEndpoint) continue
+    const own = target.operations.of(call.endpoint, model)
+    if (native !== undefined && own !== undefined && own.takes?.(formsOf(call)!.client, model) !== false) continue
     const { provider } = target
-    profiles.push(profileOf(provider, model, hasEndpoint))
+    profiles.push(profileOf(provider, model, own !== undefined))
     if (provider.chatBy !== undefined) profiles.push(profileOf({ parameters: {} }, model, false))
   }
   return profiles

@@ -135,6 +135,11 @@ export interface EndpointOperation {
   readonly parameters: ParameterTable
   /** Whether the upstream serves the model, by its upstream name, at the endpoint. Absent: it serves every model. */
   serves?(model: string): boolean
+  /**
+   * At endpoints of other protocols: whether the model takes what this call asks for there. If not, the call becomes a chat completion: that is served in the
+   * provider's usual way, or at `messages.count_tokens` handed to `request`. Absent: it does.
+   */
+  takes?(call: Pick<Call, 'keys' | 'member'>, model: string): boolean
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /**
@@ -211,8 +216,8 @@ export interface Provider {
   readonly takesCallStates?: boolean
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
-  /** Absent: the upstream speaks OpenAI's protocol, and its events reach the client unchanged. */
-  translator?(call: Call, attempt: Attempt): Translator
+  /** Absent, or undefined for a call: the upstream speaks OpenAI's protocol, and its events reach the client unchanged. */
+  translator?(call: Call, attempt: Attempt): Translator | undefined
   /**
    * How it serves a chat completion that its usual way cannot, by another API of its upstream: with a table, a request and a translator of their
    * own. Undefined: in the usual way. `refused`: how the upstream has just refused the call in the usual way; if the other way may serve it, the

@@ -1,8 +1,10 @@
 import { GatewayError } from '../errors.ts'
 import type { Call } from './call.ts'
 import type { ChatRequest, ResponseFormat, ToolChoice } from './chat.ts'
+import { type FormatBy, type FormatPlan, formattedReply, formattedRequest, type JsonFormat } from './formatted-answers.ts'
 import { isCount, isRecord } from './json.ts'
 import { invalidValue, unsupportedParameter } from './parameters.ts'
+import type { Translator } from './plugin.ts'
 
 /** The tools that a client allows the model, in whichever form `tool_choice` has. */
 export interface AllowedTools {
@@ -30,24 +32,72 @@ function functionName(tool: unknown): string {
   return typeof named === 'string' ? named : ''
 }
 
-/** A `response_format` other than text. */
-export type JsonFormat =
-  | { readonly type: 'json_object' }
-  | {
-      readonly type: 'json_schema'
-      readonly name: string
-      readonly description?: string
-      readonly schema: Readonly<Record<string, unknown>>
-    }
-
 /** Reads `response_format`; undefined for text. Throws `GatewayError` (400) if a format of type `json_schema` has no schema. */
 export function readResponseFormat(format: ResponseFormat | null | undefined): JsonFormat | undefined {
   if (format == null || format.type === 'text') return undefined
   if (format.type === 'json_object') return { type: 'json_object' }
-  const { name, description, schema } = format.json_schema
+  const { name, description, schema, strict } = format.json_schema
   if (!isRecord(schema)) throw new GatewayError('missing_required_parameter', { param: 'response_format.json_schema.schema' })
-  return { type: 'json_schema', name, ...(description && { description }), schema }
+  return { type: 'json_schema', name, ...(description && { description }), schema, ...(strict && { strict }) }
 }
+
+/** The members of a request on which it depends how its format is served. */
+export type FormatMembers = Pick<ChatRequest, 'response_format' | 'tools' | 'tool_choice'>
+
+/** What a model does of the format of a request by itself. */
+export interface FormatSupport {
+  /** Whether it follows the schema. */
+  readonly schema: boolean
+  /** Whether it writes objects without a schema. */
+  readonly object: boolean
+  /** Whether it can be required to call a tool. */
+  readonly forcedTools: boolean
+}
+
+/** How the format of a request is served; undefined if the model follows it by itself, or there is none. */
+export function planFormat(request: FormatMembers, supportOf: (format: JsonFormat) => FormatSupport): FormatPlan | undefined {
+  const format = readResponseFormat(request.response_format)
+  if (format === undefined) return undefined
+  const { schema, object, forcedTools } = supportOf(format)
+  if (format.type === 'json_schema' ? schema : object) return undefined
+  const tools = request.tools ?? []
+  const { mode, names } = readToolChoice(request.tool_choice)
+  const by = mode === 'required' && tools.length > 0 ? 'nothing' : otherWay(format, { object, forcedTools })
+  return { format, by, tools, mode, names }
+}
+
+function otherWay({ type }: JsonFormat, { object, forcedTools }: Omit<FormatSupport, 'schema'>): FormatBy {
+  if (type === 'json_object') return 'instruction'
+  if (forcedTools) return 'tool'
+  return object ? 'object' : 'instruction'
+}
+
+/** A request whose format the model takes: unchanged without a plan. Throws `GatewayError` (400) for a schema that cannot be followed in its way. */
+export const fitFormat = (body: Readonly<ChatRequest>, plan: FormatPlan | undefined): Readonly<ChatRequest> =>
+  plan === undefined ? body : formattedRequest(body, plan)
+
+/** What of the format of a request is lost, by the names of parameters. */
+export function lostFormat(plan: FormatPlan | undefined): readonly string[] {
+  if (plan?.by === 'nothing') return ['response_format']
+  return plan?.format.type === 'json_schema' && plan.format.strict ? ['response_format.strict'] : []
+}
+
+/**
+ * A translator of the reply to a request that `fitFormat` has made: its text is the answer in the format that the client asked for. An answer that does
+ * not fit its schema is a `GatewayError` (502).
+ */
+export const readFormat = (translator: Translator, plan: FormatPlan | undefined): Translator =>
+  plan === undefined ? translator : formattedReply(translator, plan)
+
+/** The members of a call that `planFormat` reads. */
+export const formatMembers = (call: Pick<Call, 'member'>): FormatMembers => {
+  const response_format = call.member('response_format') as FormatMembers['response_format']
+  if (response_format == null) return {}
+  return { response_format, tools: call.member('tools'), tool_choice: call.member('tool_choice') } as FormatMembers
+}
+
+/** `top_k`: of how many tokens the model chooses the next one. Many upstreams take it, OpenAI does not. Undefined if it is absent or no such number. */
+export const readTopK = ({ top_k }: Readonly<ChatRequest>): number | undefined => (isPositive(top_k) ? top_k : undefined)
 
 /** How much a client asks the model to think. */
 export interface AskedThinking {
@@ -84,12 +134,6 @@ export function readThinking({ reasoning_effort, thinking, reasoning }: Readonly
 }
 
 const isPositive = (value: unknown): value is number => isCount(value) && value > 0
-
-/** Whether a call asks for a JSON object without a schema. */
-export const asksForJsonObject = (call: Pick<Call, 'member'>): boolean => {
-  const format = call.member('response_format')
-  return isRecord(format) && format.type === 'json_object'
-}
 
 type JsonSchema = Readonly<Record<string, unknown>>
 

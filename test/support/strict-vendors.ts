@@ -35,6 +35,18 @@ const role = (name: string): Rule => ({
   refuses: ({ messages = [] }) => messages.some((message) => message.role === name),
 })
 
+/** A schema for the answer; `but`: of models that follow one. */
+const schemas = (but?: RegExp): Rule => ({
+  what: 'response_format json_schema',
+  refuses: ({ response_format: format, model, tools }) =>
+    (format as { type?: unknown } | undefined)?.type === 'json_schema' && (!but?.test(String(model)) || tools !== undefined),
+})
+
+const forcedTools: Rule = {
+  what: 'tool_choice',
+  refuses: ({ tool_choice: choice = 'auto' }) => choice !== 'auto' && choice !== 'none',
+}
+
 const severalChoices: Rule = { what: 'n', refuses: ({ n }) => n != null && n !== 1 }
 
 const openaiError = (status: number, message: string): Script =>
@@ -44,9 +56,10 @@ const openaiError = (status: number, message: string): Script =>
  * The vendors whose refusals are known, by preset. `WITHOUT_REFUSALS` lists the others.
  */
 export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
-  // console.groq.com/docs/openai (read 2026-11-26); github.com/janhq/jan/issues/8136
+  // console.groq.com/docs/openai and structured-outputs (read 2026-11-26); github.com/janhq/jan/issues/8136
   groq: {
     rules: [
+      schemas(/gpt-oss|llama-4|kimi-k2/),
       ...['store', 'metadata', 'logprobs', 'top_logprobs', 'logit_bias'].map(member),
       severalChoices,
       inMessages('name', 'names of messages are rare, and to find them means to parse all messages'),
@@ -116,11 +129,14 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
   },
   // github.com/proma-ai/Proma/issues/1496
   alibaba: { rules: [role('developer')], refusal: (what) => openaiError(400, `${what} is not one of ['system', 'assistant']`) },
-  // github.com/earendil-works/pi/issues/1048
-  deepseek: { rules: [role('developer')], refusal: (what) => openaiError(422, `unknown variant: ${what}`) },
-  // github.com/openclaw/openclaw/issues/23115
+  // github.com/earendil-works/pi/issues/1048; UKGovernmentBEIS/inspect_ai, issue 4916; deepseek-ai/DeepSeek-V3, issue 1376
+  deepseek: {
+    rules: [role('developer'), schemas(), forcedTools],
+    refusal: (what) => openaiError(422, `unknown variant: ${what}`),
+  },
+  // github.com/openclaw/openclaw/issues/23115; docs.z.ai/api-reference/llm/chat-completion (read 2026-11-26)
   zai: {
-    rules: [role('developer')],
+    rules: [role('developer'), schemas(), forcedTools],
     refusal: (what) => json({ error: { code: '1214', message: `Incorrect ${what}` } }, { status: 400 }),
   },
 }

@@ -27,6 +27,7 @@ const NAMES: Readonly<Record<string, string>> = {
   reasoning_effort: 'thinking',
   thinking: 'thinking.budget_tokens',
   response_format: 'output_config.format',
+  'response_format.strict': 'output_config.format.strict',
   parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
   user: 'metadata.user_id',
 }

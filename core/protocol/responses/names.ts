@@ -25,6 +25,7 @@ export const NAMES: Readonly<Record<string, string>> = {
   thinking: 'reasoning.max_tokens',
   'messages.images': 'input.image_generation_call',
   response_format: 'text.format',
+  'response_format.strict': 'text.format.strict',
   verbosity: 'text.verbosity',
   logprobs: 'include',
 }

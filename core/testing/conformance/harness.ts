@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import { chatOperation } from '../../routing/operation.ts'
 import type { Provider } from '../../sdk/api.ts'
-import { createProvider, testCall } from '../gateway/doubles.ts'
+import { createProvider, testAttempt, testCall } from '../gateway/doubles.ts'
 import { replaceSecrets, startPluginGateway } from '../gateway/plugin-gateway.ts'
 import { TestAuth } from '../gateway/test-auth.ts'
 import { json } from '../upstream/replies.ts'
@@ -35,6 +35,8 @@ export interface Suite {
 export interface Harness {
   /** A second instance of the provider, which serves no call, with the way in which it serves chat completions. */
   readonly provider: Provider
+  /** Whether it translates replies: else its upstream speaks OpenAI's protocol. */
+  readonly isTranslated: boolean
   readonly upstream: ScriptedUpstream
   /** The upstream requests so far, without those for tokens and for the list of models. */
   readonly received: readonly SentRequest[]
@@ -86,8 +88,10 @@ async function startBefore(
   const made = await createProvider(plugin, configured)
   const chat = chatOperation(made, testCall(), model)
   const provider = chat === made ? made : { ...made, ...chat }
+  const isTranslated = provider.translator?.(testCall(), testAttempt(testCall())) !== undefined
   return {
     provider,
+    isTranslated,
     upstream,
     received,
     secrets,

@@ -1,21 +1,21 @@
 import {
   API_VERSION,
-  asksForJsonObject,
   defineProvider,
   type EndpointOperation,
   factsOption,
+  formatMembers,
   type Host,
   type Provider,
   parseBaseUrl,
+  readFormat,
   type Static,
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
 import { betasOption, fitBetas } from './betas.ts'
-import { onlyJsonObject } from './json-object.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { messagesBody, parameters } from './request.ts'
+import { formatPlan, messagesBody, parameters, takesFormat } from './request.ts'
 import { createTranslator } from './stream.ts'
 import { TOOL_NAMES } from './tools.ts'
 
@@ -71,8 +71,15 @@ function create(
       const { body, dropped } = await host.compute(call, messagesBody, { model, facts: factsOf(model, facts), maxTokens, states })
       return { origin, path: `${path}/v1/messages`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
-    endpoints: { messages: verbatim('/v1/messages'), 'messages.count_tokens': verbatim('/v1/messages/count_tokens') },
-    translator: (call) => (asksForJsonObject(call) ? onlyJsonObject(createTranslator()) : createTranslator()),
+    endpoints: {
+      messages: {
+        ...verbatim('/v1/messages'),
+        // Of a model that is no Claude nothing is known.
+        takes: (call, model) => takesFormat(call, factsOf(model, facts).structuredOutputs || !model.includes('claude')),
+      },
+      'messages.count_tokens': verbatim('/v1/messages/count_tokens'),
+    },
+    translator: (call, { model }) => readFormat(createTranslator(), formatPlan(formatMembers(call), factsOf(model, facts))),
     error: toRefusal,
     models: (signal) =>
       listModels((query) =>

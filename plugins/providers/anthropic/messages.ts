@@ -23,22 +23,13 @@ export interface Conversation {
   readonly messages: readonly Message[]
 }
 
-/** What a conversation has beside its messages. */
-export interface ConversationOptions {
-  /** They join the system prompt. */
-  readonly instructions: readonly ChatMessage[]
-  /** The most cache marks, those of tools excluded. */
-  readonly maxMarks: number
-}
-
 /**
- * Translates a conversation for `model`. Throws `GatewayError` (400) for content that Claude cannot read, and if a tool call has no result
+ * Translates a conversation for `model`. `maxMarks`: the most cache marks, those of tools excluded. Throws `GatewayError` (400) for content that Claude cannot read, and if a tool call has no result
  * or a result no call.
  */
-export function toConversation(messages: readonly ChatMessage[], model: string, options: ConversationOptions): Conversation {
-  const builder = new ConversationBuilder(model, options.maxMarks)
+export function toConversation(messages: readonly ChatMessage[], model: string, maxMarks: number): Conversation {
+  const builder = new ConversationBuilder(model, maxMarks)
   walkConversation(messages, builder)
-  for (const instruction of options.instructions) builder.system(instruction, 'response_format')
   return builder.build()
 }
 

@@ -1,25 +1,32 @@
 import {
+  type Call,
   type CallStates,
   type ChatRequest,
   defineCallFunction,
   dropped,
   droppedInside,
+  type FormatMembers,
+  type FormatPlan,
+  fitFormat,
+  isRecord,
+  lostFormat,
   lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
+  planFormat,
   readResponseFormat,
   readThinking,
+  readTopK,
   refused,
-  unsupportedParameter,
+  textOf,
   withCallStates,
 } from 'unified-model-gateway/plugin'
 import { markOf } from './content.ts'
-import { JSON_INSTRUCTION } from './json-object.ts'
 import { MAX_MARKS, surplusMarks, toConversation, withUserLast } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning, withoutThinking } from './reasoning.ts'
-import { expectNoMaps, hasStrictMaps, toStrictSchema } from './schema.ts'
+import { hasMaps, hasStrictMaps, toStrictSchema } from './schema.ts'
 import { isForced, marksIn, toToolset } from './tools.ts'
 import type { MessagesRequest, OutputFormat } from './wire.ts'
 
@@ -35,11 +42,12 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   max_completion_tokens: mapped('max_tokens'),
   temperature: mapped('temperature'),
   top_p: mapped('top_p'),
+  top_k: mapped('top_k'),
   stop: mapped('stop_sequences'),
   tools: mapped('tools'),
   tool_choice: mapped('tool_choice'),
   parallel_tool_calls: mapped('tool_choice.disable_parallel_tool_use'),
-  response_format: mapped('output_config.format, system for json_object'),
+  response_format: mapped('output_config.format, tools, system'),
   reasoning_effort: mapped('thinking, output_config.effort'),
   thinking: mapped('thinking, output_config.effort'),
   reasoning: mapped('thinking, output_config.effort'),
@@ -55,6 +63,9 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   logit_bias: refused('Anthropic takes no logit biases.'),
 
   ...onlyOpenai,
+
+  user: mapped('metadata.user_id'),
+  safety_identifier: mapped('metadata.user_id'),
 
   'tools.strict': mapped('tools.strict'),
   prompt_cache_breakpoint: mapped('cache_control'),
@@ -83,25 +94,41 @@ export const messagesBody = defineCallFunction(import.meta.url, 'messagesBody', 
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 
+/** How the format of a request is served: Anthropic's constrained decoding takes no maps, and no object without a schema. */
+export const formatPlan = (request: FormatMembers, { structuredOutputs, forcedTools }: ModelFacts): FormatPlan | undefined =>
+  planFormat(request, (format) => ({
+    schema: structuredOutputs && format.type === 'json_schema' && !hasMaps(format.schema),
+    object: false,
+    forcedTools,
+  }))
+
+/** Whether a call of the Messages API asks for no format that its model is known to lack. `follows`: whether the model follows a schema. */
+export function takesFormat(call: Pick<Call, 'keys' | 'member'>, follows: boolean): boolean {
+  if (follows || !call.keys.includes('output_config')) return true
+  const config = call.member('output_config')
+  return !isRecord(config) || config.format == null
+}
+
 /** Translates a chat completion request for `POST /v1/messages`. Throws `GatewayError` (400) for parameters that Claude cannot honour. */
-export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): Translated {
+export function toMessagesRequest(asked: Readonly<ChatRequest>, target: Target): Translated {
   const { facts } = target
+  const plan = formatPlan(asked, facts)
+  const body = fitFormat(asked, plan)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? target.maxTokens ?? facts.maxTokens
   const toolset = toToolset(body, facts)
-  const { messages, ...instructions } = toConversation(body.messages, target.model, {
-    instructions: body.response_format?.type === 'json_object' ? [JSON_INSTRUCTION] : [],
-    maxMarks: MAX_MARKS - marksIn(toolset.tools) - (markOf(body) ? 1 : 0),
-  })
+  const maxMarks = MAX_MARKS - marksIn(toolset.tools) - (markOf(body) ? 1 : 0)
+  const { messages, ...instructions } = toConversation(body.messages, target.model, maxMarks)
   const forced = isForced(toolset.tool_choice)
-  const asked = readThinking(body)
-  const reasoning = toReasoning(asked, facts, { maxTokens, forced, messages })
-  const format = toFormat(body, facts)
+  const thinking = readThinking(body)
+  const reasoning = toReasoning(thinking, facts, { maxTokens, forced, messages })
+  const format = toFormat(body)
   const sampling = toSampling(body, facts.sampling && !reasoning.on)
   const stop = toStop(body)
   const mark = markOf(body)
   const spoken = reasoning.on ? messages : withoutThinking(messages)
   // Claude continues its message neither while it thinks nor by a schema.
   const continues = facts.prefill && !reasoning.on && format === undefined
+  const user = textOf(body.safety_identifier ?? body.user)
   return {
     request: {
       model: target.model,
@@ -116,18 +143,20 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
       ...(mark && { cache_control: mark }),
       ...sampling.sent,
       ...(stop.sent.length > 0 && { stop_sequences: stop.sent }),
+      ...(user && { metadata: { user_id: user } }),
       ...(body.stream && { stream: true }),
     },
     dropped: [
       ...sampling.dropped,
       ...stop.dropped,
-      ...(asked && reasoning.dropped ? [asked.param] : []),
-      ...droppedInside(body, {
+      ...lostFormat(plan),
+      ...(thinking && reasoning.dropped ? [thinking.param] : []),
+      ...droppedInside(asked, {
         ...parameters,
-        ...((!facts.structuredOutputs || hasStrictMaps(body)) && { 'tools.strict': dropped }),
+        ...((!facts.structuredOutputs || hasStrictMaps(asked)) && { 'tools.strict': dropped }),
       }),
-      ...surplusMarks(body),
-      ...lostPictures(body),
+      ...surplusMarks(asked),
+      ...lostPictures(asked),
     ],
   }
 }
@@ -136,10 +165,12 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
 function toSampling(body: Readonly<ChatRequest>, allowed: boolean) {
   const temperature = (body.temperature ?? 1) === 1 ? undefined : body.temperature!
   const topP = (body.top_p ?? 1) === 1 ? undefined : body.top_p!
-  const names = [...(temperature === undefined ? [] : ['temperature']), ...(topP === undefined ? [] : ['top_p'])]
-  if (!allowed) return { sent: {}, dropped: names }
-  if (temperature === undefined) return { sent: topP === undefined ? {} : { top_p: topP }, dropped: [] }
-  return { sent: { temperature: Math.min(temperature, 1) }, dropped: names.slice(1) }
+  const topK = readTopK(body)
+  const asked = { temperature: temperature && Math.min(temperature, 1), top_p: topP, top_k: topK }
+  const names = (['temperature', 'top_p', 'top_k'] as const).filter((name) => asked[name] !== undefined)
+  const dropped = names.filter((name) => !allowed || (name === 'top_p' && temperature !== undefined))
+  const sent = names.filter((name) => !dropped.includes(name))
+  return { sent: Object.fromEntries(sent.map((name) => [name, asked[name]])), dropped }
 }
 
 /** Anthropic answers 400 to a blank stop sequence. */
@@ -149,11 +180,9 @@ function toStop(body: Readonly<ChatRequest>) {
   return { sent, dropped: sent.length < requested.length ? ['stop'] : [] }
 }
 
-function toFormat(body: Readonly<ChatRequest>, facts: ModelFacts): OutputFormat | undefined {
+function toFormat(body: Readonly<ChatRequest>): OutputFormat | undefined {
   const format = readResponseFormat(body.response_format)
   if (format?.type !== 'json_schema') return undefined
-  if (!facts.structuredOutputs) throw unsupportedParameter('response_format', 'Claude follows a schema from version 4.1 on.')
   const { schema, description } = format
-  expectNoMaps(schema)
   return { type: 'json_schema', schema: toStrictSchema({ ...(description && { description }), ...schema }) }
 }

@@ -1,10 +1,4 @@
-import {
-  type ChatRequest,
-  isRecord,
-  restrictSchema,
-  type SchemaKeywords,
-  unsupportedParameter,
-} from 'unified-model-gateway/plugin'
+import { type ChatRequest, isRecord, restrictSchema, type SchemaKeywords } from 'unified-model-gateway/plugin'
 
 const KEPT = new Set(['type', 'title', 'default', 'const', 'enum', 'required'])
 const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
@@ -89,14 +83,6 @@ function isMap(schema: Schema, keyword: string): boolean {
   const allowsAny = others === true || (isRecord(others) && Object.keys(others).length === 0)
   if (allowsAny) return keyword !== 'patternProperties' && !(isRecord(properties) && Object.keys(properties).length > 0)
   return isRecord(others)
-}
-
-/** Throws `GatewayError` (400) for the schema of an answer with a map. */
-export function expectNoMaps(schema: Schema): void {
-  if (!hasMaps(schema)) return
-  const hint =
-    'Here an object has only the members that its schema names, and a map (`additionalProperties`, `patternProperties`) would stay empty: ask for a list of keys and values.'
-  throw unsupportedParameter('response_format', hint)
 }
 
 /** Whether a strict tool has a map in its arguments: it is sent without `strict`. */

@@ -13,6 +13,8 @@ export interface MessagesRequest {
   readonly stream?: true
   readonly temperature?: number
   readonly top_p?: number
+  readonly top_k?: number
+  readonly metadata?: { readonly user_id: string }
   readonly stop_sequences?: readonly string[]
   readonly tools?: readonly Tool[]
   readonly tool_choice?: ToolChoice

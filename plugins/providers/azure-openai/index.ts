@@ -5,10 +5,14 @@ import {
   type Call,
   defineProvider,
   type EndpointOperation,
+  type FormatPlan,
   factsOption,
+  formatMembers,
   GatewayError,
   type Host,
+  lostFormat,
   type Provider,
+  readFormat,
   type Static,
   secret,
   Type,
@@ -16,7 +20,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { apiOption, chatByResponses } from '../openai-compatible/by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints } from '../openai-compatible/endpoints.ts'
-import { factsRow, hintsOf } from '../openai-compatible/facts.ts'
+import { factsRow, formatPlan, hintsOf, SCHEMAS_OF_OPENAI, takesFormat } from '../openai-compatible/facts.ts'
 import { concernsOf } from '../openai-compatible/history.ts'
 import { quirkBody, refuseMembers, splicedBody } from '../openai-compatible/index.ts'
 import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
@@ -72,13 +76,20 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
     return { origin: address.origin, path, headers: { ...call.headers, ...(await credentials.forCall(call, attempt)) } }
   }
 
-  const chatBody = (call: Call, { model }: Attempt): Promise<Buffer> | Buffer =>
-    call.mayHave(STATES)
-      ? host.compute(call, quirkBody, { model, quirks: [], history: { kind: HISTORY, owner: 'azure-openai', model } })
-      : splicedBody(call, { model })
+  const tables = [facts, SCHEMAS_OF_OPENAI]
+  const planOf = (call: Call, { model }: Pick<Attempt, 'model'>): FormatPlan | undefined =>
+    call.keys.includes('response_format') ? formatPlan(formatMembers(call), model, tables) : undefined
+
+  function chatBody(call: Call, { model }: Attempt, format: FormatPlan | undefined): Promise<Buffer> | Buffer {
+    const hasHistory = call.mayHave(STATES)
+    if (!hasHistory && format === undefined) return splicedBody(call, { model })
+    const history = hasHistory && { history: { kind: HISTORY, owner: 'azure-openai', model } as const }
+    return host.compute(call, quirkBody, { model, quirks: [], ...history, ...(format && { format }) })
+  }
 
   const verbatim = (endpoint: (typeof ENDPOINTS)[number]): EndpointOperation => ({
     parameters: 'verbatim',
+    ...(endpoint === 'responses' && { takes: (call, model) => takesFormat(call, model, tables) }),
     request: async (call, attempt) => ({
       ...(await toHead(ENDPOINT_PATHS[endpoint], call, attempt)),
       body: endpoint === 'completions' ? splicedBody(call, attempt) : bodyWith(call, { model: attempt.model }),
@@ -92,10 +103,11 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
     hints: (model) => hintsOf(model, [facts]),
     toolNames: () => NAMES_OF_OPENAI,
     ...(!apiKey && { refreshes: true }),
-    request: async (call, attempt) => ({
-      ...(await toHead('/chat/completions', call, attempt)),
-      body: await chatBody(call, attempt),
-    }),
+    async request(call, attempt) {
+      const format = planOf(call, attempt)
+      const head = await toHead('/chat/completions', call, attempt)
+      return { ...head, body: await chatBody(call, attempt, format), dropped: lostFormat(format) }
+    },
     chatBy: chatByResponses({
       api,
       host,
@@ -103,7 +115,7 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
       post: async (call, attempt, body) => ({ ...(await toHead(ENDPOINT_PATHS.responses, call, attempt)), body }),
     }),
     endpoints: forEndpoints(ENDPOINTS, verbatim),
-    translator: createAzureTranslator,
+    translator: (call, attempt) => readFormat(createAzureTranslator(), planOf(call, attempt)),
     error: toRefusal,
     async check(signal) {
       const headers = await credentials.headers()

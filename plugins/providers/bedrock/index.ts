@@ -1,27 +1,28 @@
 import {
   API_VERSION,
   type Attempt,
-  asksForJsonObject,
   type Call,
   defineProvider,
   type EndpointOperation,
   factsOption,
+  formatMembers,
   type Host,
   type Provider,
   parseBaseUrl,
+  readFormat,
   type Static,
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
 import { betasOption } from '../anthropic/betas.ts'
-import { onlyJsonObject } from '../anthropic/json-object.ts'
+import { takesFormat } from '../anthropic/request.ts'
 import { rerankParameters } from '../cohere/rerank.ts'
 import { createAuthenticator } from './credentials.ts'
 import { embeddingParameters, invokeBody, toInvokeReply } from './embeddings.ts'
 import { countedModel, countRequest, InvokedEvents, messagesRequest, type ToInvoke, toCount } from './invoke.ts'
-import { factsOf, factsRow, listModels } from './models.ts'
+import { factsOf, factsRow, listModels, type ModelFacts } from './models.ts'
 import { toCountRefusal, toRefusal } from './refusal.ts'
-import { converseBody, parameters } from './request.ts'
+import { converseBody, formatPlan, parameters } from './request.ts'
 import { invokeRerankBody, isReranker, toInvokedRanking } from './rerank.ts'
 import { createTranslator } from './stream.ts'
 import { TOOL_NAMES } from './tools.ts'
@@ -126,15 +127,18 @@ function create(
           toRequest(call, attempt, 'invoke', await host.compute(call, invokeRerankBody, attempt.model)),
         reply: toInvokedRanking,
       },
-      messages: { ...claudeOperation(messagesRequest), decoder: () => new InvokedEvents() },
+      messages: {
+        ...claudeOperation(messagesRequest),
+        takes: (call, model) => takesFormat(call, followsSchemas(factsOf(model, facts))),
+        decoder: () => new InvokedEvents(),
+      },
       'messages.count_tokens': {
         ...claudeOperation(countRequest, countedModel),
         reply: toCount,
         error: toCountRefusal,
       },
     },
-    translator: (call, { model }) =>
-      asksForJsonObject(call) ? onlyJsonObject(createTranslator(model)) : createTranslator(model),
+    translator: (call, { model }) => readFormat(createTranslator(model), formatPlan(formatMembers(call), factsOf(model, facts))),
     error: toRefusal,
     models: (signal) =>
       listModels((list) => async (query) => {
@@ -144,6 +148,9 @@ function create(
       }),
   }
 }
+
+/** Whether a Claude follows a schema. Of the newest models AWS does not say it yet. */
+const followsSchemas = ({ schemas, messages }: ModelFacts): boolean => schemas || messages === 'versions'
 
 /** Percent-encodes all but letters, digits and `-_.~`, as AWS's tools do in a path: also the colons and slashes of an ARN. */
 function encode(model: string): string {

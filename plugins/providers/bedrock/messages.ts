@@ -24,27 +24,18 @@ export interface Conversation {
   readonly messages: readonly Message[]
 }
 
-/** What a conversation has beside its messages. */
-export interface Added {
-  /** They join the system prompt. */
-  readonly instructions: readonly ChatMessage[]
-  /** A cache point after the last turn, for a model that takes any. */
-  readonly end: readonly CachePoint[]
-}
-
 /**
- * Translates a conversation for `model`. Throws `GatewayError` (400) for content that Converse does not take, and if a tool call has no
+ * Translates a conversation for `model`. `end`: a cache point after the last turn, for a model that takes any. Throws `GatewayError` (400) for content that Converse does not take, and if a tool call has no
  * result or a result no call.
  */
 export function toConversation(
   messages: readonly ChatMessage[],
   model: string,
   facts: ModelFacts,
-  { instructions, end }: Added,
+  end: readonly CachePoint[],
 ): Conversation {
   const builder = new ConversationBuilder(model, facts)
   walkConversation(messages, builder)
-  for (const instruction of instructions) builder.system(instruction, 'response_format')
   return builder.build(facts.caching ? end : [])
 }
 

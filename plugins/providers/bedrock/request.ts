@@ -4,19 +4,24 @@ import {
   defineCallFunction,
   dropped,
   droppedInside,
+  type FormatMembers,
+  type FormatPlan,
+  fitFormat,
+  isRecord,
+  lostFormat,
   lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
+  planFormat,
   readResponseFormat,
   readThinking,
+  readTopK,
   refused,
-  unsupportedParameter,
   withCallStates,
 } from 'unified-model-gateway/plugin'
-import { JSON_INSTRUCTION } from '../anthropic/json-object.ts'
 import { surplusMarks } from '../anthropic/messages.ts'
-import { expectNoMaps, hasStrictMaps, toStrictSchema } from '../anthropic/schema.ts'
+import { hasMaps, hasStrictMaps, toStrictSchema } from '../anthropic/schema.ts'
 import { toCachePoint } from './content.ts'
 import { toConversation, withUserLast } from './messages.ts'
 import type { ModelFacts } from './models.ts'
@@ -36,11 +41,12 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   max_completion_tokens: mapped('inferenceConfig.maxTokens'),
   temperature: mapped('inferenceConfig.temperature'),
   top_p: mapped('inferenceConfig.topP'),
+  top_k: mapped('additionalModelRequestFields.top_k'),
   stop: mapped('inferenceConfig.stopSequences'),
   tools: mapped('toolConfig.tools'),
   tool_choice: mapped('toolConfig.toolChoice'),
   parallel_tool_calls: mapped('additionalModelRequestFields.tool_choice'),
-  response_format: mapped('outputConfig.textFormat, system for json_object'),
+  response_format: mapped('outputConfig.textFormat, toolConfig, system'),
   reasoning_effort: mapped('additionalModelRequestFields'),
   thinking: mapped('additionalModelRequestFields'),
   reasoning: mapped('additionalModelRequestFields'),
@@ -56,6 +62,8 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   logit_bias: refused('Converse takes no logit biases.'),
 
   ...onlyOpenai,
+
+  metadata: mapped('requestMetadata'),
 
   'tools.strict': mapped('toolConfig.tools[].toolSpec.strict'),
   prompt_cache_breakpoint: mapped('cachePoint'),
@@ -83,20 +91,32 @@ export const converseBody = defineCallFunction(import.meta.url, 'converseBody', 
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 
+/** How the format of a request is served: constrained decoding takes no maps, and no object without a schema. */
+export const formatPlan = (request: FormatMembers, { schemas, toolChoice }: ModelFacts): FormatPlan | undefined =>
+  planFormat(request, (format) => ({
+    schema: schemas && format.type === 'json_schema' && !hasMaps(format.schema),
+    object: false,
+    forcedTools: toolChoice !== 'auto',
+  }))
+
 /** Translates a chat completion request for Converse. Throws `GatewayError` (400) for parameters that Bedrock cannot honour. */
-export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {
-  const instructions = body.response_format?.type === 'json_object' ? [JSON_INSTRUCTION] : []
-  const { system, messages } = toConversation(body.messages, model, facts, { instructions, end: toCachePoint(body) })
+export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {
+  const plan = formatPlan(asked, facts)
+  const body = fitFormat(asked, plan)
+  const { system, messages } = toConversation(body.messages, model, facts, toCachePoint(body))
   const toolset = toToolset(body, messages, facts)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
-  const asked = readThinking(body)
-  const reasoning = toReasoning(asked, facts, { maxTokens, forced: toolset.forced, messages })
-  const textFormat = toTextFormat(body, facts)
+  const thinking = readThinking(body)
+  const reasoning = toReasoning(thinking, facts, { maxTokens, forced: toolset.forced, messages })
+  const textFormat = toTextFormat(body)
   const sampling = toSampling(body, reasoning.fixesSampling ? 'none' : facts.sampling)
   const stop = toStop(body)
   const limit = maxTokens ?? reasoning.maxTokens
   const inferenceConfig = { ...(limit !== undefined && { maxTokens: limit }), ...sampling.sent, ...stop.sent }
-  const fields = { ...toolset.fields, ...reasoning.fields }
+  const topK = readTopK(body)
+  const takesTopK = facts.messages !== 'none' && facts.sampling !== 'none' && !reasoning.fixesSampling
+  const labels = toLabels(body.metadata)
+  const fields = { ...toolset.fields, ...reasoning.fields, ...(takesTopK && topK !== undefined && { top_k: topK }) }
   const spoken = reasoning.on ? messages : withoutReasoning(messages)
   const continues = facts.prefill && reasoning.on !== true && textFormat === undefined
   return {
@@ -107,15 +127,19 @@ export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, g
       ...(toolset.toolConfig && { toolConfig: toolset.toolConfig }),
       ...(guardrail && { guardrailConfig: { guardrailIdentifier: guardrail.id, guardrailVersion: guardrail.version } }),
       ...(textFormat && { outputConfig: { textFormat } }),
+      ...(labels && { requestMetadata: labels }),
       ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
     },
     dropped: [
       ...toolset.dropped,
       ...sampling.dropped,
       ...stop.dropped,
-      ...(asked && reasoning.dropped ? [asked.param] : []),
-      ...lostInside(body, facts),
-      ...lostPictures(body),
+      ...(topK !== undefined && !takesTopK ? ['top_k'] : []),
+      ...(body.metadata != null && labels === undefined ? ['metadata'] : []),
+      ...lostFormat(plan),
+      ...(thinking && reasoning.dropped ? [thinking.param] : []),
+      ...lostInside(asked, facts),
+      ...lostPictures(asked),
     ],
   }
 }
@@ -129,6 +153,18 @@ function lostInside(body: Readonly<ChatRequest>, { caching, strictTools }: Model
   }
   const isLost = (body.tools ?? []).some((tool) => 'cache_control' in tool) || (!caching && body.cache_control != null)
   return [...new Set([...droppedInside(body, table), ...(isLost ? ['cache_control'] : surplusMarks(body))])]
+}
+
+/** What Bedrock takes as a name or a value of `requestMetadata`, and how many ("Converse", Amazon Bedrock API reference; read 2026-11-26). */
+const LABEL = /^[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}$/
+const MOST_LABELS = 16
+
+/** Labels for the log of invocations; undefined if Bedrock does not take them. */
+function toLabels(metadata: unknown): Readonly<Record<string, string>> | undefined {
+  if (!isRecord(metadata)) return undefined
+  const entries = Object.entries(metadata)
+  const isTaken = entries.length <= MOST_LABELS && entries.flat().every((text) => typeof text === 'string' && LABEL.test(text))
+  return isTaken && entries.length > 0 ? (metadata as Readonly<Record<string, string>>) : undefined
 }
 
 /** The parameters of a request that are sent, and the names of those that the model does not take. */
@@ -159,11 +195,9 @@ function toStop(body: Readonly<ChatRequest>): Split {
   }
 }
 
-function toTextFormat(body: Readonly<ChatRequest>, facts: ModelFacts): TextFormat | undefined {
+function toTextFormat(body: Readonly<ChatRequest>): TextFormat | undefined {
   const format = readResponseFormat(body.response_format)
   if (format?.type !== 'json_schema') return undefined
-  if (!facts.schemas) throw unsupportedParameter('response_format', 'On Bedrock this model does not follow a schema.')
-  const { type, schema, ...rest } = format
-  expectNoMaps(schema)
+  const { type, schema, strict: _, ...rest } = format
   return { type, structure: { jsonSchema: { schema: JSON.stringify(toStrictSchema(schema)), ...rest } } }
 }

@@ -11,6 +11,7 @@ export interface ConverseRequest {
   readonly toolConfig?: ToolConfig
   readonly guardrailConfig?: { readonly guardrailIdentifier: string; readonly guardrailVersion: string }
   readonly outputConfig?: { readonly textFormat: TextFormat }
+  readonly requestMetadata?: Readonly<Record<string, string>>
   /** Parameters of single models. */
   readonly additionalModelRequestFields?: Readonly<Record<string, unknown>>
 }

@@ -3,9 +3,11 @@ import {
   bearer,
   defineProvider,
   factsOption,
+  formatMembers,
   type Host,
   type Provider,
   parseBaseUrl,
+  readFormat,
   type Static,
   secret,
   Type,
@@ -13,7 +15,7 @@ import {
 import { embedBody, embeddingParameters, toEmbedReply } from './embeddings.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { chatBody, parameters, TOOL_NAMES } from './request.ts'
+import { chatBody, formatPlan, parameters, TOOL_NAMES } from './request.ts'
 import { rerankBody, rerankParameters, toRanking } from './rerank.ts'
 import { createTranslator } from './stream.ts'
 
@@ -48,7 +50,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
       const { body, dropped } = await host.compute(call, chatBody, { model, facts: factsOf(model, facts), states })
       return { origin, path: `${path}/v2/chat`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
-    translator: createTranslator,
+    translator: (call, { model }) => readFormat(createTranslator(), formatPlan(formatMembers(call), factsOf(model, facts))),
     endpoints: {
       embeddings: {
         parameters: embeddingParameters,

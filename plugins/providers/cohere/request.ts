@@ -5,14 +5,20 @@ import {
   defineCallFunction,
   dropped,
   droppedInside,
+  type FormatMembers,
+  type FormatPlan,
+  fitFormat,
   invalidValue,
+  lostFormat,
   lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
+  planFormat,
   readResponseFormat,
   readThinking,
   readToolChoice,
+  readTopK,
   refused,
   unsupportedParameter,
   withCallStates,
@@ -40,13 +46,14 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   max_completion_tokens: mapped('max_tokens'),
   temperature: mapped('temperature'),
   top_p: mapped('p'),
+  top_k: mapped('k'),
   frequency_penalty: mapped('frequency_penalty'),
   presence_penalty: mapped('presence_penalty'),
   seed: mapped('seed'),
   stop: mapped('stop_sequences'),
   tools: mapped('tools'),
   tool_choice: mapped('tool_choice'),
-  response_format: mapped('response_format'),
+  response_format: mapped('response_format, tools, messages'),
   reasoning_effort: mapped('thinking'),
   thinking: mapped('thinking'),
   reasoning: mapped('thinking'),
@@ -85,17 +92,23 @@ export const chatBody = defineCallFunction(import.meta.url, 'chatBody', (call, t
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 
+/** How the format of a request is served: Cohere writes JSON only without tools, and an older model that may call none gets none. */
+export const formatPlan = (request: FormatMembers, { toolChoice }: ModelFacts): FormatPlan | undefined =>
+  planFormat(request, () => {
+    const native = (request.tools ?? []).length === 0 || (!toolChoice && request.tool_choice === 'none')
+    return { schema: native, object: native, forcedTools: toolChoice }
+  })
+
 /** Translates a chat completion request for `POST /v2/chat`. Throws `GatewayError` (400) for parameters that Cohere cannot honour. */
-export function toChatBody(body: Readonly<ChatRequest>, { model, facts }: Target): Translated {
+export function toChatBody(asked: Readonly<ChatRequest>, { model, facts }: Target): Translated {
+  const plan = formatPlan(asked, facts)
+  const body = fitFormat(asked, plan)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
   const toolset = toToolset(body, facts)
   const format = toFormat(body)
-  if (format && toolset.tools) {
-    throw unsupportedParameter('response_format', 'Cohere writes JSON only without tools.')
-  }
   const sampling = toSampling(body)
-  const asked = readThinking(body)
-  const reasoning = toReasoning(asked, maxTokens ?? facts.maxTokens, facts)
+  const thinking = readThinking(body)
+  const reasoning = toReasoning(thinking, maxTokens ?? facts.maxTokens, facts)
   return {
     request: {
       model,
@@ -109,9 +122,10 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, facts }: Target
     },
     dropped: [
       ...sampling.dropped,
-      ...(asked && reasoning.dropped ? [asked.param] : []),
-      ...droppedInside(body, parameters),
-      ...lostPictures(body),
+      ...lostFormat(plan),
+      ...(thinking && reasoning.dropped ? [thinking.param] : []),
+      ...droppedInside(asked, parameters),
+      ...lostPictures(asked),
     ],
   }
 }
@@ -153,19 +167,21 @@ function toFormat(body: Readonly<ChatRequest>): ChatBody['response_format'] {
 
 /** The sampling parameters that are sent, and the names of those that are not. */
 interface Sampling {
-  readonly sent: Pick<ChatBody, 'temperature' | 'p' | 'seed' | 'frequency_penalty' | 'presence_penalty' | 'stop_sequences'>
+  readonly sent: Pick<ChatBody, 'temperature' | 'p' | 'k' | 'seed' | 'frequency_penalty' | 'presence_penalty' | 'stop_sequences'>
   readonly dropped: readonly string[]
 }
 
 /** OpenAI's sampling parameters within Cohere's bounds. */
 function toSampling(body: Readonly<ChatRequest>): Sampling {
   const { temperature, top_p: topP, seed } = body
+  const topK = readTopK(body)
   const penalties = toPenalties(body)
   const requested = [body.stop ?? []].flat()
   const stop = requested.filter((sequence) => sequence !== '')
   return {
     sent: {
       ...(temperature != null && { temperature: Math.min(temperature, 1) }),
+      ...(topK !== undefined && { k: Math.min(topK, 500) }),
       ...(topP != null && { p: Math.min(Math.max(topP, 0.01), 0.99) }),
       ...(typeof seed === 'number' && { seed: Math.abs(seed) }),
       ...penalties.sent,

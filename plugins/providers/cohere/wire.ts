@@ -13,6 +13,8 @@ export interface ChatBody {
   readonly temperature?: number
   /** 0.01 to 0.99. */
   readonly p?: number
+  /** 0 to 500. */
+  readonly k?: number
   readonly seed?: number
   /** 0 to 1. */
   readonly frequency_penalty?: number

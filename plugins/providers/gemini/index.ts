@@ -5,10 +5,12 @@ import {
   defineProvider,
   type EndpointOperation,
   factsOption,
+  formatMembers,
   GatewayError,
   type Host,
   type Provider,
   parseBaseUrl,
+  readFormat,
   type Static,
   secret,
   Type,
@@ -18,8 +20,8 @@ import { batchEmbedBody, embeddingParameters, toBatchEmbeddings } from './embedd
 import { toImages } from './image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from './images.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
-import { toRefusal } from './refusal.ts'
-import { generateBody, generateMethod, parameters } from './request.ts'
+import { toCountRefusal, toRefusal } from './refusal.ts'
+import { countBody, formatPlan, generateBody, generateMethod, parameters, toCount } from './request.ts'
 import { createTranslator } from './stream.ts'
 import { TOOL_NAMES } from './tools.ts'
 
@@ -70,8 +72,19 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
       const { body, dropped } = await host.compute(call, generateBody, target)
       return { origin, path, headers: { ...call.headers, ...credentials }, body, dropped }
     },
-    translator: createTranslator,
+    translator: (call, { model }) => readFormat(createTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
     endpoints: {
+      'messages.count_tokens': {
+        parameters,
+        takes: () => false,
+        async request(call, attempt) {
+          const name = modelOf(call, attempt)
+          const body = await host.compute(call, countBody, { name, facts: factsOf(attempt.model, facts), callIds: true })
+          return { origin, path: `${prefix}/models/${name}:countTokens`, headers: { ...call.headers, ...credentials }, body }
+        },
+        reply: toCount,
+        error: (reply) => toCountRefusal(toRefusal(reply)),
+      },
       'images.generations': imageOperation(imageParameters),
       'images.edits': imageOperation(editParameters),
       embeddings: {

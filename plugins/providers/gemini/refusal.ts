@@ -40,6 +40,11 @@ export function toRefusal(reply: { readonly status: number; readonly body: strin
   return error === undefined ? { status: reply.status } : meaningOf(error, reply.status)
 }
 
+/** Reads an error reply of countTokens. Not every model has it ("… is not supported for countTokens", 404): such a reply says that there is no such endpoint. */
+export function toCountRefusal(refusal: UpstreamRefusal): UpstreamRefusal {
+  return refusal.status === 404 ? { ...refusal, code: 'unsupported_endpoint' } : refusal
+}
+
 /** Reads a reply, or an event of a stream. Throws `UpstreamError` for an error, `Error` for any other value. */
 export function readReply(value: unknown): GenerateReply {
   const reply = unwrap(value)

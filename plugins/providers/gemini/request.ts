@@ -4,12 +4,18 @@ import {
   defineCallFunction,
   dropped,
   droppedInside,
+  type FormatMembers,
+  type FormatPlan,
+  fitFormat,
   isRecord,
+  lostFormat,
   mapped,
   onlyOpenai,
   type ParameterSupport,
+  planFormat,
   readResponseFormat,
   readThinking,
+  readToolChoice,
   refused,
   restrictSchema,
   type SchemaKeywords,
@@ -19,7 +25,7 @@ import {
 import { type Target, toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning } from './reasoning.ts'
-import { isForced, type Toolset, toToolset } from './tools.ts'
+import { toToolset } from './tools.ts'
 import type { GenerateRequest, GenerationConfig } from './wire.ts'
 
 /** The keywords of JSON Schema that Google enforces. */
@@ -71,6 +77,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   max_completion_tokens: mapped('generationConfig.maxOutputTokens'),
   temperature: mapped('generationConfig.temperature'),
   top_p: mapped('generationConfig.topP'),
+  top_k: mapped('generationConfig.topK'),
   frequency_penalty: mapped('generationConfig.frequencyPenalty'),
   presence_penalty: mapped('generationConfig.presencePenalty'),
   seed: mapped('generationConfig.seed'),
@@ -80,7 +87,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   top_logprobs: mapped('generationConfig.logprobs'),
   tools: mapped('tools'),
   tool_choice: mapped('toolConfig.functionCallingConfig'),
-  response_format: mapped('generationConfig.responseMimeType, responseJsonSchema'),
+  response_format: mapped('generationConfig.responseMimeType, responseJsonSchema, tools, systemInstruction'),
   reasoning_effort: mapped('generationConfig.thinkingConfig'),
   thinking: mapped('generationConfig.thinkingConfig'),
   reasoning: mapped('generationConfig.thinkingConfig'),
@@ -112,15 +119,37 @@ export const generateBody = defineCallFunction(import.meta.url, 'generateBody', 
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 
+/** How the format of a request is served: Google answers 400 to a format if a function must be called, and older models to one beside functions. */
+export const formatPlan = (request: FormatMembers, { jsonWithTools }: ModelFacts): FormatPlan | undefined =>
+  planFormat(request, () => {
+    const hasTools = (request.tools ?? []).length > 0
+    const native = !hasTools || (jsonWithTools && readToolChoice(request.tool_choice).mode !== 'required')
+    return { schema: native, object: native, forcedTools: true }
+  })
+
+/** The prompt of a call, for `:countTokens`: of the Gemini API ("Counting tokens", ai.google.dev/api/tokens; read 2026-11-26). `name`: the model's. */
+export const countBody = defineCallFunction(
+  import.meta.url,
+  'countBody',
+  (call, { name, ...target }: Target & { name: string }) => {
+    const { generationConfig: _, ...prompt } = toGenerateRequest(call.body, target).request
+    return Buffer.from(JSON.stringify({ generateContentRequest: { model: `models/${name}`, ...prompt } }))
+  },
+)
+
+/** Reads the reply of `:countTokens`. The format of the endpoint checks the number. */
+export const toCount = (body: unknown): object => ({ input_tokens: isRecord(body) ? body.totalTokens : undefined })
+
 /** Translates a chat completion request for `:generateContent`. Throws `GatewayError` (400) for parameters that Gemini cannot honour. */
-export function toGenerateRequest(body: Readonly<ChatRequest>, target: Target): Translated {
+export function toGenerateRequest(asked: Readonly<ChatRequest>, target: Target): Translated {
   const { facts } = target
+  const plan = formatPlan(asked, facts)
+  const body = fitFormat(asked, plan)
   const toolset = toToolset(body)
-  const asked = readThinking(body)
-  const reasoning = toReasoning(asked, facts)
+  const thinking = readThinking(body)
+  const reasoning = toReasoning(thinking, facts)
   const sampling = toSampling(body, facts)
   const stop = toStop(body)
-  const format = toFormat(body, toolset, facts)
   return {
     request: {
       ...toConversation(body.messages, target),
@@ -129,7 +158,7 @@ export function toGenerateRequest(body: Readonly<ChatRequest>, target: Target): 
         ...toLimits(body, facts),
         ...sampling.sent,
         ...stop.sent,
-        ...format.sent,
+        ...toFormat(body),
         ...toLogprobs(body),
         ...(reasoning.thinkingConfig && { thinkingConfig: reasoning.thinkingConfig }),
       },
@@ -137,9 +166,9 @@ export function toGenerateRequest(body: Readonly<ChatRequest>, target: Target): 
     dropped: [
       ...sampling.dropped,
       ...stop.dropped,
-      ...format.dropped,
-      ...(asked && reasoning.dropped ? [asked.param] : []),
-      ...droppedInside(body, parameters),
+      ...lostFormat(plan),
+      ...(thinking && reasoning.dropped ? [thinking.param] : []),
+      ...droppedInside(asked, parameters),
     ],
   }
 }
@@ -172,6 +201,7 @@ function toInt32(seed: number): number {
 const NUMBERS = [
   ['temperature', 'temperature', 'sampling', 1],
   ['top_p', 'topP', 'sampling', 1],
+  ['top_k', 'topK', 'sampling', 0],
   ['frequency_penalty', 'frequencyPenalty', 'penalties', 0],
   ['presence_penalty', 'presencePenalty', 'penalties', 0],
 ] as const
@@ -198,16 +228,11 @@ function toLogprobs({ logprobs, top_logprobs: top }: Readonly<ChatRequest>): Gen
   return { responseLogprobs: true, ...(typeof top === 'number' && top > 0 && { logprobs: top }) }
 }
 
-/** Dropped if a function must be called: then there is no answer to format, and Google answers 400 to a format. */
-function toFormat(body: Readonly<ChatRequest>, toolset: Toolset, facts: ModelFacts): Split {
+function toFormat(body: Readonly<ChatRequest>): GenerationConfig {
   const format = readResponseFormat(body.response_format)
-  if (format === undefined) return { sent: {}, dropped: [] }
-  if (isForced(toolset)) return { sent: {}, dropped: ['response_format'] }
-  if (toolset.tools && !facts.jsonWithTools) {
-    throw unsupportedParameter('response_format', 'This model writes JSON only without tools: leave one of them out.')
-  }
-  if (format.type === 'json_object') return { sent: { responseMimeType: 'application/json' }, dropped: [] }
+  if (format === undefined) return {}
+  if (format.type === 'json_object') return { responseMimeType: 'application/json' }
   const { schema, description } = format
   const responseJsonSchema = toResponseSchema({ ...(description && { description }), ...schema })
-  return { sent: { responseMimeType: 'application/json', responseJsonSchema }, dropped: [] }
+  return { responseMimeType: 'application/json', responseJsonSchema }
 }

@@ -28,11 +28,6 @@ export function toToolset(body: Readonly<ChatRequest>): Toolset {
   return { tools: [{ functionDeclarations: functions }], ...(toolConfig && { toolConfig }) }
 }
 
-/** Whether the model must call a function. */
-export function isForced({ toolConfig }: Toolset): boolean {
-  return toolConfig?.functionCallingConfig.mode === 'ANY'
-}
-
 function toFunction(tool: ChatTool, path: string): FunctionDeclaration {
   if (tool.type !== 'function') throw unsupportedParameter(path, 'Gemini takes tools of type `function` only.')
   const { name, description, parameters } = tool.function

@@ -74,6 +74,7 @@ export interface GenerationConfig {
   readonly maxOutputTokens?: number
   readonly temperature?: number
   readonly topP?: number
+  readonly topK?: number
   readonly stopSequences?: readonly string[]
   /** 32 bits. */
   readonly seed?: number

@@ -4,11 +4,13 @@ import {
   type ChatRequest,
   defineProvider,
   factsOption,
+  formatMembers,
   type Host,
   isRecord,
   type Model,
   type Provider,
   parseBaseUrl,
+  readFormat,
   type Static,
   secret,
   Type,
@@ -17,7 +19,7 @@ import {
 import { factsRow, thinks } from './facts.ts'
 import { STATE_OWNER } from './messages.ts'
 import { toRefusal } from './refusal.ts'
-import { chatBody, parameters } from './request.ts'
+import { chatBody, formatPlan, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
 import { requiredCall } from './tools.ts'
 
@@ -69,7 +71,13 @@ function create({ baseUrl = BASE_URL, apiKey, options, keepAlive, facts = {} }: 
       })
       return { origin, path: `${path}/api/chat`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
-    translator: (call) => createTranslator(requiredCall(call.member('tool_choice') as ChatRequest['tool_choice'])),
+    translator(call) {
+      const plan = formatPlan(formatMembers(call))
+      // Beside the client's tools, the answer is one more that may be called.
+      const required =
+        plan?.by === 'tool' ? { name: undefined } : requiredCall(call.member('tool_choice') as ChatRequest['tool_choice'])
+      return readFormat(createTranslator(required), plan)
+    },
     error: toRefusal,
     async models(signal) {
       const models = listOf(await host.getJson(`${origin}${path}/api/tags`, { headers: credentials, signal }))

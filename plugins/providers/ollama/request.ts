@@ -4,13 +4,19 @@ import {
   defineCallFunction,
   dropped,
   droppedInside,
+  type FormatMembers,
+  type FormatPlan,
+  fitFormat,
   invalidValue,
+  lostFormat,
   lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
+  planFormat,
   readResponseFormat,
   readThinking,
+  readToolChoice,
   refused,
 } from 'unified-model-gateway/plugin'
 import { toMessages } from './messages.ts'
@@ -38,7 +44,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   top_logprobs: mapped('top_logprobs'),
   tools: mapped('tools'),
   tool_choice: mapped('tools, format'),
-  response_format: mapped('format'),
+  response_format: mapped('format, messages'),
   reasoning_effort: mapped('think'),
   thinking: mapped('think'),
   reasoning: mapped('think'),
@@ -75,14 +81,25 @@ export const chatBody = defineCallFunction(import.meta.url, 'chatBody', (call, t
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 
+/**
+ * How the format of a request is served: with a format Ollama calls no tools (github.com/ollama/ollama/issues/8095 and 13750, of 2026-01), so that beside
+ * tools the format is that of a call. An object without a schema is asked for by an instruction there.
+ */
+export const formatPlan = (request: FormatMembers): FormatPlan | undefined =>
+  planFormat(request, () => {
+    const native = (request.tools ?? []).length === 0 || readToolChoice(request.tool_choice).mode === 'none'
+    return { schema: native, object: native, forcedTools: true }
+  })
+
 /** Translates a chat completion request for `POST /api/chat`. Throws `GatewayError` (400) for parameters that Ollama cannot honour. */
-export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, keepAlive, thinks }: Target): Translated {
+export function toChatBody(asked: Readonly<ChatRequest>, { model, options: own, keepAlive, thinks }: Target): Translated {
+  const plan = formatPlan(asked)
+  const body = fitFormat(asked, plan)
   const { tools, required } = toToolset(body)
-  const asksFor = toFormat(body)
-  const format = required?.format ?? asksFor
+  const format = required?.format ?? toFormat(body)
   const messages = toMessages(body.messages)
-  const asked = readThinking(body)
-  const asksToThink = toThink(asked)
+  const thinking = readThinking(body)
+  const asksToThink = toThink(thinking)
   const think = thinks || asksToThink === false ? asksToThink : undefined
   const options = { ...own, ...toOptions(body) }
   return {
@@ -97,13 +114,12 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, k
       ...(Object.keys(options).length > 0 && { options }),
       ...(keepAlive !== undefined && { keep_alive: keepAlive }),
     },
-    // A required call is no answer to format.
     dropped: [
-      ...(required && asksFor !== undefined ? ['response_format'] : []),
+      ...lostFormat(plan),
       // A number of tokens becomes the nearest effort.
-      ...(asked && (think !== asksToThink || asked.budget !== undefined) ? [asked.param] : []),
-      ...droppedInside(body, parameters),
-      ...lostPictures(body),
+      ...(thinking && (think !== asksToThink || thinking.budget !== undefined) ? [thinking.param] : []),
+      ...droppedInside(asked, parameters),
+      ...lostPictures(asked),
     ],
   }
 }

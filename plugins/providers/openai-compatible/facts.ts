@@ -1,8 +1,23 @@
-import { type BudgetMember, type FactsByModel, type Hints, modelFacts, type Static, Type } from 'unified-model-gateway/plugin'
+import {
+  type BudgetMember,
+  type Call,
+  type FactsByModel,
+  type FormatMembers,
+  type FormatPlan,
+  type Hints,
+  isRecord,
+  modelFacts,
+  planFormat,
+  type Static,
+  Type,
+} from 'unified-model-gateway/plugin'
+
+/** Which calls may ask for a format of the answer. */
+const FORMATS = ['always', 'without-tools', 'never'] as const
 
 const LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
-/** The facts about one model: what it takes of a call of another protocol, whose client does not know which model answers. */
+/** The facts about one model: what it takes of a call whose client does not know which model answers. */
 const Facts = Type.Object(
   {
     efforts: Type.Array(Type.Enum([...LEVELS]), {
@@ -10,6 +25,14 @@ const Facts = Type.Object(
         'The values of `reasoning_effort` that the model takes. A call of the Messages API, whose effort is a hint, gets the nearest one below its own; if there is none, the effort is left out and named.',
     }),
     cacheControl: Type.Boolean({ description: 'Takes `cache_control`, the marks for the cache of prompts.' }),
+    schemas: Type.Enum([...FORMATS], {
+      description:
+        'Whether its answers follow the JSON schema of `response_format`. Else the answer is the arguments of a tool that the model must call, or is asked for by an instruction, and is checked against the schema.',
+    }),
+    objects: Type.Enum([...FORMATS], {
+      description: 'Whether it takes the `response_format` json_object. Else an instruction asks for the object.',
+    }),
+    forcedTools: Type.Boolean({ description: 'Whether it can be required to call a tool.' }),
     budget: Type.Optional(
       Type.Object(
         {
@@ -39,6 +62,29 @@ export const factsRow = Type.Partial(Facts, { additionalProperties: false })
 
 /** Of an upstream that ignores an effort that a model does not take. */
 export const IGNORES_EFFORT: FactsTable = { '*': { efforts: [...LEVELS] } }
+
+/** OpenAI's models before gpt-4o-2024-08-06 ("Structured Outputs", platform.openai.com; read 2026-11-26), and Azure's names of them. */
+export const SCHEMAS_OF_OPENAI: FactsTable = {
+  'gpt-3.5*': { schemas: 'never' },
+  'gpt-35*': { schemas: 'never' },
+  'gpt-4': { schemas: 'never' },
+  'gpt-4-*': { schemas: 'never' },
+  'gpt-4o-2024-05-13': { schemas: 'never' },
+}
+
+/** Of a vendor with `json_object` alone, whose models cannot be required to call a tool while they think. */
+export const OBJECTS_ONLY: FactsTable = { '*': { schemas: 'never', forcedTools: false } }
+
+/** Of a server whose models call no tools while they write in a format. */
+export const FORMATS_WITHOUT_TOOLS: FactsTable = { '*': { schemas: 'without-tools', objects: 'without-tools' } }
+
+/** Groq's models with structured outputs, which "cannot be combined with tools"; the others answer 400 to a schema. */
+export const FORMATS_OF_GROQ: FactsTable = {
+  '*gpt-oss-*': { schemas: 'without-tools' },
+  '*llama-4-*': { schemas: 'without-tools' },
+  '*kimi-k2-*': { schemas: 'without-tools' },
+  '*': { schemas: 'never' },
+}
 
 /** Claude behind a gateway that passes its marks on. */
 export const MARKS_OF_CLAUDE: FactsTable = { '*claude*': { cacheControl: true } }
@@ -102,7 +148,29 @@ const SHIPPED: FactsTable = {
   '*gemini-3*': { efforts: efforts('minimal low medium high') },
 }
 
-const UNKNOWN: ModelFacts = { efforts: [], cacheControl: false }
+const UNKNOWN: ModelFacts = { efforts: [], cacheControl: false, schemas: 'always', objects: 'always', forcedTools: true }
 
 /** What a model takes of hints. `tables`: of the operator and of the preset, which come before those that ship. */
 export const hintsOf = (model: string, tables: readonly FactsTable[]): Hints => modelFacts(model, [...tables, SHIPPED], UNKNOWN)
+
+/** Whether a call of the Responses API asks for no schema that its model is known to lack. One that goes on from a kept response stays where that is. */
+export function takesFormat(call: Pick<Call, 'keys' | 'member'>, model: string, tables: readonly FactsTable[]): boolean {
+  if (!call.keys.includes('text') || KEPT.some((name) => call.keys.includes(name))) return true
+  const text = call.member('text')
+  const asksForSchema = isRecord(text) && isRecord(text.format) && text.format.type === 'json_schema'
+  return !asksForSchema || modelFacts(model, [...tables, SHIPPED], UNKNOWN).schemas !== 'never'
+}
+
+const KEPT = ['previous_response_id', 'conversation', 'prompt']
+
+/** Whether a table has any fact about formats: a namespace without one passes them on. */
+export const hasFormats = (table: FactsTable): boolean =>
+  Object.values(table).some(({ schemas, objects }) => schemas !== undefined || objects !== undefined)
+
+/** How the format of a request is served. `tables`: as for `hintsOf`. */
+export const formatPlan = (request: FormatMembers, model: string, tables: readonly FactsTable[]): FormatPlan | undefined =>
+  planFormat(request, () => {
+    const { schemas, objects, forcedTools } = modelFacts(model, [...tables, SHIPPED], UNKNOWN)
+    const asks = (request.tools ?? []).length > 0 ? ['always'] : ['always', 'without-tools']
+    return { schema: asks.includes(schemas), object: asks.includes(objects), forcedTools }
+  })

@@ -9,9 +9,14 @@ import {
   defineProvider,
   type EndpointOperation,
   type FieldProblem,
+  type FormatPlan,
   factsOption,
+  fitFormat,
+  formatMembers,
   InvalidConfig,
+  lostFormat,
   parseBaseUrl,
+  readFormat,
   type Secret,
   secret,
   Type,
@@ -20,7 +25,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { apiOption, chatByResponses } from './by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
-import { factsRow, hintsOf } from './facts.ts'
+import { factsRow, formatPlan, hasFormats, hintsOf, takesFormat } from './facts.ts'
 import { concernsOf, HISTORIES, type HistoryKind, type OwnHistory, withHistory } from './history.ts'
 import { CHOOSING, memberOptions, type RefusedMembers, refusedMembers, refuseMember } from './members.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
@@ -104,6 +109,7 @@ export default defineProvider({
     const credentials = { ...checkHeaders(headers), ...(apiKey && { authorization: bearer(apiKey) }) }
     const shipped: readonly Quirk[] = preset?.quirks ?? []
     const quirks = [...shipped, ...own.map((quirk) => QUIRKS.get(quirk)!).filter((quirk) => !shipped.includes(quirk))]
+    const isTranslated = needsTranslator(quirks)
     const requestQuirks = quirks.filter(({ request }) => request !== undefined)
     const kind = history ?? preset?.history ?? 'as-sent'
     const concerns = concernsOf(kind)
@@ -117,6 +123,10 @@ export default defineProvider({
     }
     const omit = (call: Call): Omitted =>
       preset?.unsupported === undefined ? NOTHING_OMITTED : omittedFrom(call, preset.unsupported)
+    const tables = [facts, preset?.facts ?? {}]
+    const mayFormat = tables.some(hasFormats)
+    const planOf = (call: Call, { model }: Pick<Attempt, 'model'>): FormatPlan | undefined =>
+      mayFormat && call.keys.includes('response_format') ? formatPlan(formatMembers(call), model, tables) : undefined
     const hasResponses = responses ?? preset?.responses
     const hasStreamOptions = !(quirks as readonly Quirk[]).includes(noStreamOptions)
     const verbatim = (endpoint: PassedEndpoint): EndpointOperation => ({
@@ -127,27 +137,30 @@ export default defineProvider({
           call,
           endpoint === 'completions' && hasStreamOptions ? splicedBody(call, { model }) : bodyWith(call, { model }),
         ),
+      ...(endpoint === 'responses' && { takes: (call, model) => takesFormat(call, model, tables) }),
       error: readEndpointRefusal(error),
     })
 
     return {
       parameters: 'verbatim',
       cap: preset?.cap ?? 'max_tokens',
-      hints: (model) => hintsOf(model, [facts, preset?.facts ?? {}]),
+      hints: (model) => hintsOf(model, tables),
       stateOwner,
       ...(preset?.toolNames && { toolNames: () => preset.toolNames }),
       request(call, { model }) {
         const { members: omitted, dropped } = omit(call)
         const due = requestQuirks.filter(({ concerns }) => concerns === undefined || call.mayHave(concerns))
         const hasHistory = call.mayHave(concerns)
-        if (due.length === 0 && !hasHistory)
+        const format = planOf(call, { model })
+        if (due.length === 0 && !hasHistory && format === undefined)
           return post('/chat/completions', call, splicedBody(call, { model }, omitted), dropped)
         const changes = {
           quirks: due.map((quirk) => quirk.name),
           ...(hasHistory && { history: { kind, owner: stateOwner, model } }),
+          ...(format && { format }),
         }
         const body = host.compute(call, quirkBody, { model, omitted, ...changes })
-        return body.then((bytes) => post('/chat/completions', call, bytes, dropped))
+        return body.then((bytes) => post('/chat/completions', call, bytes, [...dropped, ...lostFormat(format)]))
       },
       endpoints: forEndpoints(
         (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
@@ -156,7 +169,12 @@ export default defineProvider({
       ...(hasResponses && {
         chatBy: chatByResponses({ api, host, error, post: (call, _attempt, body) => post(ENDPOINT_PATHS.responses, call, body) }),
       }),
-      ...(needsTranslator(quirks) && { translator: () => createTranslator(quirks) }),
+      ...((isTranslated || mayFormat) && {
+        translator(call, attempt) {
+          const plan = planOf(call, attempt)
+          return plan === undefined && !isTranslated ? undefined : readFormat(createTranslator(quirks), plan)
+        },
+      }),
       ...(error && { error }),
       models: async (signal) => readModels(await host.getJson(`${origin}${base}/models`, { headers: credentials, signal })),
     }
@@ -188,17 +206,24 @@ export interface Changes {
   readonly omitted?: readonly string[]
   /** Absent: no answer in the request has anything to change. */
   readonly history?: OwnHistory
+  /** Absent: the model takes the format. */
+  readonly format?: FormatPlan
 }
 
 /** The client's own bytes with the members that differ for a vendor. */
 export const quirkBody = defineCallFunction(
   import.meta.url,
   'quirkBody',
-  (call, { model, quirks, omitted = [], history }: Changes) => {
+  (call, { model, quirks, omitted = [], history, format }: Changes) => {
     let members: Readonly<Record<string, unknown>> = { model, ...usageOptions(call), ...without(omitted) }
+    const body = fitFormat(call.body, format)
+    if (format !== undefined) {
+      const { messages, tools, tool_choice, response_format } = body
+      members = { ...members, messages, tools, tool_choice, response_format }
+    }
     if (history !== undefined) {
-      const messages = withHistory(call.body.messages, history)
-      if (messages !== call.body.messages) members = { ...members, messages }
+      const messages = withHistory(body.messages, history)
+      if (messages !== body.messages) members = { ...members, messages }
     }
     for (const name of quirks) {
       members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }

@@ -1,5 +1,16 @@
 import { type CapName, dropped, refused } from 'unified-model-gateway/plugin'
-import { BUDGETS_OF_GEMINI, BUDGETS_OF_QWEN, type FactsTable, IGNORES_EFFORT, MARKS_OF_CLAUDE, TAKES_BUDGET } from './facts.ts'
+import {
+  BUDGETS_OF_GEMINI,
+  BUDGETS_OF_QWEN,
+  type FactsTable,
+  FORMATS_OF_GROQ,
+  FORMATS_WITHOUT_TOOLS,
+  IGNORES_EFFORT,
+  MARKS_OF_CLAUDE,
+  OBJECTS_ONLY,
+  SCHEMAS_OF_OPENAI,
+  TAKES_BUDGET,
+} from './facts.ts'
 import type { HistoryKind } from './history.ts'
 import { emptyOverflow, googleError } from './quirks/errors.ts'
 import type { Quirk } from './quirks/quirk.ts'
@@ -53,6 +64,7 @@ export const PRESETS = {
     keyVariable: 'OPENAI_API_KEY',
     responses: true, // platform.openai.com/docs/api-reference/responses
     cap: 'max_completion_tokens', // GPT-5 and later refuse max_tokens: github.com/decolua/9router/issues/560
+    facts: SCHEMAS_OF_OPENAI,
     history: 'none', // shows no reasoning in chat completions, and refuses members that it does not know
     toolNames: NAMES_OF_OPENAI,
     quirks: [],
@@ -126,7 +138,9 @@ export const PRESETS = {
   deepseek: {
     baseUrl: 'https://api.deepseek.com',
     keyVariable: 'DEEPSEEK_API_KEY',
-    facts: IGNORES_EFFORT, // api-docs.deepseek.com, "Thinking mode": other levels are mapped to its own
+    // Other levels are mapped to its own: api-docs.deepseek.com, "Thinking mode". "This response_format type is unavailable now": UKGovernmentBEIS/inspect_ai,
+    // issue 4916 (2026-08-17). "Thinking mode does not support this tool_choice": deepseek-ai/DeepSeek-V3, issue 1376 (2026-08-21).
+    facts: { '*': { ...IGNORES_EFFORT['*'], ...OBJECTS_ONLY['*'] } },
     history: 'required-reasoning-content', // "must be passed back to the API": api-docs.deepseek.com/guides/thinking_mode
     toolNames: NAMES_OF_OPENAI,
     quirks: [
@@ -199,6 +213,9 @@ export const PRESETS = {
       store: dropped, // "property 'store' is unsupported": github.com/janhq/jan/issues/8136
       metadata: dropped,
     },
+    // console.groq.com/docs/structured-outputs; "This model does not support response format `json_schema`": plune-ai/cairn, pull 36 (2026-06-13);
+    // beside tools: pydantic/pydantic-ai, pull 3858 (2025-12)
+    facts: FORMATS_OF_GROQ,
     history: 'none', // "property 'reasoning_content' is unsupported": github.com/janhq/jan/issues/8136; `reasoning` of models that do not reason: karthink/gptel#774
     quirks: [
       usageInsideChunks, // recorded (github.com/vercel/ai, packages/groq): in the chunk that finishes
@@ -383,6 +400,7 @@ export const PRESETS = {
   zai: {
     baseUrl: 'https://api.z.ai/api/paas/v4',
     keyVariable: 'ZAI_API_KEY',
+    facts: OBJECTS_ONLY, // docs.z.ai/guides/capabilities/struct-output; tool_choice is auto only: docs.z.ai/api-reference/llm/chat-completion (read 2026-11-26)
     history: 'reasoning-content', // docs.z.ai/guides/capabilities/thinking-mode
     quirks: [
       developerRole, // error 1214: github.com/openclaw/openclaw/issues/23115
@@ -394,11 +412,14 @@ export const PRESETS = {
   'lm-studio': {
     baseUrl: 'http://127.0.0.1:1234/v1',
     responses: true, // lmstudio.ai/docs/developer/api-changelog, 0.3.29
+    facts: { '*': { objects: 'never' } }, // "'response_format.type' must be 'json_schema'": lmstudio-ai/lmstudio-bug-tracker, issue 189
     quirks: [],
     source: 'https://lmstudio.ai/docs/developer/openai-compat',
   },
   ollama: {
     baseUrl: 'http://127.0.0.1:11434/v1',
+    // Formats and tools: ollama/ollama, issues 8095 and 13750 (2026-01). It has no tool_choice: docs.ollama.com/api/openai-compatibility.
+    facts: { '*': { ...FORMATS_WITHOUT_TOOLS['*'], forcedTools: false } },
     quirks: [
       developerRole, // left to the model's template: github.com/ollama/ollama-python/issues/453
       maxTokens, // not a field of its request: github.com/ollama/ollama, openai/openai.go
@@ -408,7 +429,8 @@ export const PRESETS = {
   },
   sglang: {
     baseUrl: 'http://127.0.0.1:30000/v1',
-    facts: IGNORES_EFFORT, // unknown members are ignored, and each effort is known: github.com/sgl-project/sglang, protocol.py
+    // Unknown members are ignored, and each effort is known: github.com/sgl-project/sglang, protocol.py; formats and tools: pull 25777 (2026-05).
+    facts: { '*': { ...IGNORES_EFFORT['*'], ...FORMATS_WITHOUT_TOOLS['*'] } },
     quirks: [],
     source: 'https://mintlify.com/sgl-project/sglang/quickstart',
   },

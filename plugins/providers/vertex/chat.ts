@@ -1,18 +1,18 @@
 import {
-  asksForJsonObject,
   type Call,
   type CallStates,
   defineCallFunction,
+  formatMembers,
+  readFormat,
   type Translator,
   withCallStates,
 } from 'unified-model-gateway/plugin'
 import { withMarkAtEnd } from '../anthropic/clouds.ts'
-import { onlyJsonObject } from '../anthropic/json-object.ts'
-import { toMessagesRequest } from '../anthropic/request.ts'
+import { formatPlan as claudeFormatPlan, toMessagesRequest } from '../anthropic/request.ts'
 import { createTranslator as createClaudeTranslator } from '../anthropic/stream.ts'
-import { generateMethod, toGenerateRequest } from '../gemini/request.ts'
+import { formatPlan as geminiFormatPlan, generateMethod, toGenerateRequest } from '../gemini/request.ts'
 import { createTranslator as createGeminiTranslator } from '../gemini/stream.ts'
-import { isClaude, type VertexModel } from './address.ts'
+import type { VertexModel } from './address.ts'
 import { CLAUDE_VERSION } from './messages.ts'
 import { claudeFacts, type FactsTable, geminiFacts } from './models.ts'
 
@@ -52,17 +52,37 @@ export function toChatRequest(call: Call, { model: { publisher, name }, own, sta
     const target = { facts: geminiFacts(name, own), callIds: false }
     return { method: generateMethod(call), ...toGenerateRequest(body, target) }
   }
-  // Anthropic, and Claude's replies, write the date after a dash.
-  const model = name.replace('@default', '').replace('@', '-')
-  const { request, dropped } = toMessagesRequest(body, { model, facts: claudeFacts(model, own) })
+  const { request, dropped } = toMessagesRequest(body, { model: claudeName(name), facts: factsOfClaude(name, own) })
   const { model: _, cache_control: mark, ...rest } = request
   const method = call.stream ? 'streamRawPredict' : 'rawPredict'
   const marked = mark && { messages: withMarkAtEnd(rest.messages, mark) }
   return { method, request: { anthropic_version: CLAUDE_VERSION, ...rest, ...marked }, dropped }
 }
 
+/**
+ * The prompt of a call, for a Gemini's `:countTokens` ("projects.locations.publishers.models.countTokens", cloud.google.com/vertex-ai/docs/reference/rest;
+ * read 2026-11-26).
+ */
+export const countRequest = defineCallFunction(import.meta.url, 'countRequest', (call, { model: { name }, own }: Target) => {
+  const { contents, systemInstruction, tools } = toGenerateRequest(call.body, {
+    facts: geminiFacts(name, own),
+    callIds: false,
+  }).request
+  return encode({
+    method: 'countTokens',
+    request: { contents, ...(systemInstruction && { systemInstruction }), ...(tools && { tools }) },
+  })
+})
+
+/** Anthropic, and Claude's replies, write the date after a dash. */
+const claudeName = (name: string): string => name.replace('@default', '').replace('@', '-')
+
+/** The facts about a Claude, by Vertex AI's name of it. */
+export const factsOfClaude = (name: string, own: FactsTable) => claudeFacts(claudeName(name), own)
+
 /** Translates a model's reply to a chat completion request. */
-export function createTranslator(call: Call, model: string): Translator {
-  if (!isClaude(model)) return createGeminiTranslator(call)
-  return asksForJsonObject(call) ? onlyJsonObject(createClaudeTranslator()) : createClaudeTranslator()
+export function createTranslator(call: Call, { publisher, name }: VertexModel, own: FactsTable): Translator {
+  const members = formatMembers(call)
+  if (publisher === 'google') return readFormat(createGeminiTranslator(call), geminiFormatPlan(members, geminiFacts(name, own)))
+  return readFormat(createClaudeTranslator(), claudeFormatPlan(members, factsOfClaude(name, own)))
 }

@@ -17,20 +17,20 @@ import {
 import { betasOption, fitBetas } from '../anthropic/betas.ts'
 import { cloudBody } from '../anthropic/clouds.ts'
 import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
-import { parameters as claudeParameters } from '../anthropic/request.ts'
+import { parameters as claudeParameters, takesFormat } from '../anthropic/request.ts'
 import { TOOL_NAMES as CLAUDE_TOOL_NAMES } from '../anthropic/tools.ts'
 import { withoutVersion } from '../anthropic/versions.ts'
 import { addressesOption, OWN_HOSTS } from '../gemini/addresses.ts'
 import { toImages } from '../gemini/image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from '../gemini/images.ts'
-import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
-import { parameters as geminiParameters } from '../gemini/request.ts'
+import { toCountRefusal, toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
+import { parameters as geminiParameters, toCount } from '../gemini/request.ts'
 import { TOOL_NAMES } from '../gemini/tools.ts'
 import { addressesOf, isClaude, readModel } from './address.ts'
-import { chatRequest, createTranslator } from './chat.ts'
+import { chatRequest, countRequest, createTranslator, factsOfClaude } from './chat.ts'
 import { GoogleCredentials } from './credentials.ts'
 import { embeddingParameters, embeddingRequest, toEmbeddingReply } from './embeddings.ts'
-import { BETAS, countRequest, messagesRequest, RENAMED_BETAS } from './messages.ts'
+import { BETAS, countRequest as claudeCount, messagesRequest, RENAMED_BETAS } from './messages.ts'
 import { factsSchema, listModels } from './models.ts'
 
 const schema = Type.Object(
@@ -72,7 +72,7 @@ function create(
   const addresses = addressesOf({ project, region, ...(baseUrl && { baseUrl }) })
   const google = new GoogleCredentials(project, credentials)
 
-  const sender = (translate: typeof chatRequest) => async (call: Call, attempt: Attempt) => {
+  const sender = (translate: typeof chatRequest | typeof countRequest) => async (call: Call, attempt: Attempt) => {
     const model = readModel(attempt.model)
     if (!model) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
     const { method, body, dropped } = await host.compute(call, translate, { model, own: facts, states: attempt.callStates })
@@ -94,6 +94,9 @@ function create(
       return { origin: addresses.origin, path, headers, body, dropped: [...lostBetas, ...lost] }
     },
   })
+
+  const countByClaude = claudeOperation(claudeCount)
+  const countByGemini = sender(countRequest)
 
   const imageOperation = (parameters: typeof imageParameters): EndpointOperation => ({
     parameters,
@@ -118,10 +121,20 @@ function create(
       embeddings: { parameters: embeddingParameters, request: sender(embeddingRequest), reply: toEmbeddingReply },
       'images.generations': imageOperation(imageParameters),
       'images.edits': imageOperation(editParameters),
-      messages: claudeOperation(messagesRequest),
-      'messages.count_tokens': claudeOperation(countRequest),
+      messages: {
+        ...claudeOperation(messagesRequest),
+        takes: (call, model) => takesFormat(call, factsOfClaude(readModel(model)!.name, facts).structuredOutputs),
+      },
+      'messages.count_tokens': {
+        parameters: 'verbatim',
+        takes: (_, model) => isClaude(model),
+        request: (call, attempt) =>
+          isClaude(attempt.model) ? countByClaude.request(call, attempt) : countByGemini(call, attempt),
+        reply: (body) => (isRecord(body) && 'totalTokens' in body ? toCount(body) : (body as object)),
+        error: (reply) => toCountRefusal(toRefusal(reply, project)),
+      },
     },
-    translator: (call, { model }) => createTranslator(call, model),
+    translator: (call, { model }) => createTranslator(call, readModel(model)!, facts),
     error: (reply) => toRefusal(reply, project),
     async models(signal) {
       const headers = await google.headers()

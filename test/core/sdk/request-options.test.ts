@@ -53,7 +53,7 @@ describe('readResponseFormat', () => {
   it('reads JSON with and without a schema', () => {
     expect(readResponseFormat({ type: 'json_object' })).to.deep.equal({ type: 'json_object' })
     const json_schema = { name: 'person', description: 'A person', schema, strict: true }
-    const expected = { type: 'json_schema', name: 'person', description: 'A person', schema }
+    const expected = { type: 'json_schema', name: 'person', description: 'A person', schema, strict: true }
     expect(readResponseFormat({ type: 'json_schema', json_schema })).to.deep.equal(expected)
   })
 

@@ -17,7 +17,7 @@ const provider = await anthropic()
 const reading: MakeReader = (relay) => {
   relay.attach({ pause: () => undefined, resume: () => undefined }, 'utf8')
   const call = { model: 'claude/some-model', includeUsage: true, choices: 1, size: 40 }
-  const translator = provider.translator!(...fakeCallAndAttempt())
+  const translator = provider.translator!(...fakeCallAndAttempt())!
   return new TranslatedReader({
     translator,
     call,

@@ -50,13 +50,16 @@ export interface Fixture {
 /** What a scripted upstream counts for a client that asks for the tokens of a prompt. */
 export const COUNTED = 14
 
-/** Starts the gateway and an upstream for each vendor. */
-export async function startFixture(vendors: readonly Vendor[] = [...VENDORS, CHAT_ONLY]): Promise<Fixture> {
+/** Starts the gateway and an upstream for each vendor. `more`: further namespaces. */
+export async function startFixture(
+  vendors: readonly Vendor[] = [...VENDORS, CHAT_ONLY],
+  more: Readonly<Record<string, object>> = {},
+): Promise<Fixture> {
   await using opened = new AsyncDisposableStack()
   const start = async () => opened.adopt(await scriptedUpstream(), (upstream) => upstream.close())
   opened.defer(onGoogleCloud(await start()))
   const models = new Map<Vendor, ScriptedModel>()
-  const namespaces: Record<string, object> = {}
+  const namespaces: Record<string, object> = { ...more }
   for (const vendor of vendors) {
     const upstream = await start()
     models.set(vendor, scriptedModel(vendor, upstream))
@@ -77,7 +80,7 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
   upstream.on((request) => {
     // Lists of models.
     if (request.method === 'GET') return json({}, { status: 404 })
-    if (COUNT_PATHS.test(request.path)) return json({ input_tokens: COUNTED, inputTokens: COUNTED })
+    if (COUNT_PATHS.test(request.path)) return json({ input_tokens: COUNTED, inputTokens: COUNTED, totalTokens: COUNTED })
     const streamed = isStreamed(request)
     const body = request.body.toString()
     asked.push({ body, streamed })
@@ -133,8 +136,8 @@ function textIn(event: Bytes): string {
   return text + Buffer.from(bytes, 'base64').toString()
 }
 
-/** Of Anthropic and Vertex AI, and of Bedrock. */
-const COUNT_PATHS = /count_tokens|count-tokens/
+/** Of Anthropic, Bedrock and Claude on Vertex AI, and of Gemini. */
+const COUNT_PATHS = /count_tokens|count-tokens|countTokens/
 
 /** Some upstreams read it from the body, some from the path. */
 export function isStreamed({ path, ...request }: ReceivedRequest): boolean {

@@ -154,6 +154,7 @@ export const VENDORS: readonly Vendor[] = [
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
     reply: google,
     returns: () => [SIGNATURE],
+    counts: true,
   },
   {
     name: 'vertex-gemini',
@@ -162,6 +163,7 @@ export const VENDORS: readonly Vendor[] = [
     config: (origin) => ({ ...GOOGLE_CLOUD, baseUrl: origin }),
     reply: google,
     returns: () => [SIGNATURE],
+    counts: true,
   },
   {
     name: 'vertex-claude',

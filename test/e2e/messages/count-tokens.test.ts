@@ -48,6 +48,37 @@ describe('POST /v1/messages/count_tokens', () => {
     expect(open.requests).to.have.length(0)
   })
 
+  it('is answered by Google for a Gemini, by the prompt that it would get', async () => {
+    const { client, gemini } = fixture
+    const asked = gemini.reply(json({ totalTokens: 31 }))
+    const counted = await client.messages.countTokens({
+      model: 'gemini/gemini-2.5-pro',
+      system: 'Be brief.',
+      ...ASKED,
+      tools: [{ name: 'weather', input_schema: { type: 'object' } }],
+    })
+    expect(counted).to.deep.equal({ input_tokens: 31 })
+    const { path, json: body } = await asked
+    expect(path).to.equal('/v1beta/models/gemini-2.5-pro:countTokens')
+    const { model, contents, systemInstruction, tools } = (body() as { generateContentRequest: Record<string, unknown> })
+      .generateContentRequest
+    expect(model).to.equal('models/gemini-2.5-pro')
+    expect(contents).to.deep.equal([{ role: 'user', parts: [{ text: ASKED.messages[0]!.content }] }])
+    expect(systemInstruction).to.deep.equal({ parts: [{ text: 'Be brief.' }] })
+    expect(JSON.stringify(tools)).to.contain('"weather"')
+  })
+
+  it('is estimated for a Gemini that Google does not count for, and fails if Google does', async () => {
+    const { client, gateway, gemini } = fixture
+    const error = { code: 404, status: 'NOT_FOUND', message: 'models/x is not supported for countTokens.' }
+    gemini.on(() => json({ error }, { status: 404 }))
+    const { input_tokens } = await client.messages.countTokens({ model: 'gemini/gemini-x', ...ASKED })
+    expect(input_tokens).to.be.within(10, 20)
+    gemini.on(() => json({ error: { code: 500, status: 'INTERNAL', message: 'No.' } }, { status: 500 }))
+    const failed = await gateway.fetch('/v1/messages/count_tokens', { json: { model: 'gemini/gemini-x', ...ASKED } })
+    expect(failed.status).to.equal(502)
+  })
+
   it('knows only models that the key may call', async () => {
     const error = await fixture.client.messages.countTokens({ model: 'nope/x', ...ASKED }).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(Anthropic.NotFoundError)

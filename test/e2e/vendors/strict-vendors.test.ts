@@ -7,6 +7,8 @@ import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { refusedBy, STRICT_VENDORS, WITHOUT_REFUSALS } from '../../support/strict-vendors.ts'
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false }
+/** Also an answer by the schema. */
+const SAID = { text: 'Hello. {"city":"Hello"}' }
 const HI = { role: 'user', content: 'Hi.' }
 const CHAT_TOOL = { type: 'function', function: { name: 'get_weather', description: 'Weather', parameters: SCHEMA } }
 
@@ -56,6 +58,11 @@ const CALLS: readonly { readonly name: string; readonly path: string; readonly b
     body: { messages: [HI], logprobs: true, top_logprobs: 2 },
   },
   { name: 'a chat that asks for several choices', path: 'chat/completions', body: { messages: [HI], n: 2 } },
+  {
+    name: 'a chat that asks for a schema',
+    path: 'chat/completions',
+    body: { messages: [HI], response_format: { type: 'json_schema', json_schema: { name: 'city', schema: SCHEMA } } },
+  },
   { name: 'a chat with biases', path: 'chat/completions', body: { messages: [HI], logit_bias: { 50256: -100 } } },
   {
     name: "Claude Code's messages",
@@ -101,7 +108,7 @@ describe('before a vendor that refuses what its documents say', () => {
       const rule = vendor && refusedBy(vendor, request)
       if (rule !== undefined) return vendor!.refusal(rule.what)
       const { stream } = request.json() as { stream?: boolean }
-      const reply = request.path.endsWith('/responses') ? responsesReply({ text: 'Hello.' }) : openaiReply({ text: 'Hello.' })
+      const reply = request.path.endsWith('/responses') ? responsesReply(SAID) : openaiReply(SAID)
       return stream ? sse(reply.stream) : json(reply.whole)
     })
     gateway = await startTestGateway({

@@ -56,7 +56,7 @@ async function expectWholeReply({ subject, harness }: Suite, name: keyof Scenari
   expectWhole(completion, fixture.says)
   assert.equal(completion.object, 'chat.completion')
   assert.ok(Number.isSafeInteger(completion.created), 'a completion has its creation time in whole seconds')
-  if (harness.provider.translator !== undefined) assert.equal(completion.model, request.model, 'the model is the requested one')
+  if (harness.isTranslated) assert.equal(completion.model, request.model, 'the model is the requested one')
   if (name === 'image' && !subject.local) {
     assert.ok(haveImage(harness.received.slice(before)), 'an upstream request contains the image')
   }
@@ -84,7 +84,7 @@ async function expectStreamedReply(suite: Suite, name: keyof Scenarios, fixture:
 
 /** Without a translator, refusing is left to the upstream. */
 async function expectImageRefused({ subject, harness }: Suite): Promise<void> {
-  if (harness.provider.translator === undefined) return
+  if (!harness.isTranslated) return
   const { text } = subject.scenarios
   harness.answer(wholeScript(text))
   const before = harness.received.length

@@ -6,7 +6,7 @@ import { anthropic, event, hear, play } from './support.ts'
 const listen = async (name: string) => hear(await play(documentedEvents(name).map((data) => event(JSON.parse(data)))))
 
 async function complete(name: string) {
-  const { choices, usage } = (await anthropic()).translator!(...fakeCallAndAttempt()).completion(
+  const { choices, usage } = (await anthropic()).translator!(...fakeCallAndAttempt())!.completion(
     JSON.parse(documentedReply(name)),
   )
   return { ...choices[0]!.message, finish_reason: choices[0]!.finish_reason, usage }

@@ -106,7 +106,7 @@ describe('anthropic: random streams', () => {
     const provider = await anthropic()
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
-        const translator = provider.translator!(...fakeCallAndAttempt())
+        const translator = provider.translator!(...fakeCallAndAttempt())!
         try {
           for (const one of events) {
             for (const { choices, usage } of translator.event({ type: '', data: JSON.stringify(one) })) {
@@ -129,7 +129,7 @@ describe('anthropic: random streams', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '"}}', '\u2028'))
     fc.assert(
       fc.property(fc.array(text), fc.nat(30), fc.constantFrom('', '  '), (texts, index, space) => {
-        const translator = provider.translator!(...fakeCallAndAttempt())
+        const translator = provider.translator!(...fakeCallAndAttempt())!
         const content = texts.flatMap((text) => {
           const written = JSON.stringify({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } })
           const chunks = translator.event({ type: 'content_block_delta', data: `${written.slice(0, -1)}${space}}` })

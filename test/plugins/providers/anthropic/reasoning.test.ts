@@ -136,7 +136,7 @@ describe('anthropic: thinking state', () => {
 
   it('a whole reply has the same thinking state', async () => {
     const look = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
-    const { choices } = (await anthropic()).translator!(...fakeCallAndAttempt()).completion({
+    const { choices } = (await anthropic()).translator!(...fakeCallAndAttempt())!.completion({
       type: 'message',
       model: 'claude-opus-5',
       content: [...SEALED, look, look],

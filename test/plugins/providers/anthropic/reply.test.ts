@@ -3,7 +3,7 @@ import { UpstreamError } from 'unified-model-gateway/plugin'
 import { fakeCallAndAttempt } from '../../../support/fake-call.ts'
 import { anthropic } from './support.ts'
 
-const translator = (await anthropic()).translator!(...fakeCallAndAttempt())
+const translator = (await anthropic()).translator!(...fakeCallAndAttempt())!
 
 function complete(reply: Readonly<Record<string, unknown>>) {
   return translator.completion({

@@ -24,6 +24,9 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
   max_completion_tokens: [{ max_completion_tokens: 9 }, { max_tokens: 9 }],
   temperature: [{ temperature: 0.5 }, { temperature: 0.5 }],
   top_p: [{ top_p: 0.5 }, { top_p: 0.5 }],
+  top_k: [{ top_k: 40 }, { top_k: 40 }],
+  user: [{ user: 'u' }, { metadata: { user_id: 'u' } }],
+  safety_identifier: [{ safety_identifier: 's', user: 'u' }, { metadata: { user_id: 's' } }],
   stop: [{ stop: ['END'] }, { stop_sequences: ['END'] }],
   tools: [{ tools: [TOOL] }, { tools: [{ name: 'look', input_schema: { type: 'object', properties: {} } }] }],
   tool_choice: [{ tools: [TOOL], tool_choice: 'required' }, { tool_choice: { type: 'any' } }],
@@ -214,11 +217,12 @@ describe('anthropic: response_format', () => {
     ['members by a pattern', { patternProperties: { '^a': { type: 'number' } } }],
     ['members of any other name', { properties: { a: {} }, additionalProperties: { type: 'number' } }],
   ] as const) {
-    it(`an object with ${what} is refused: it would stay empty`, async () => {
+    it(`an object with ${what}, which would stay empty, is the arguments of a tool`, async () => {
       const schema = { type: 'object', properties: { list: { type: 'array', items: { anyOf: [{ type: 'object', ...map }] } } } }
-      const refusal = await refusalOf(asking({ schema, strict: true }))
-      expect(refusal).to.include({ code: 'unsupported_parameter', param: 'response_format' })
-      expect(refusal.message).to.contain('a list of keys and values')
+      const { output_config, tools, tool_choice } = await translate(asking({ schema, strict: true }))
+      expect(output_config).to.equal(undefined)
+      expect(tools!.map(({ input_schema }) => input_schema)).to.deep.equal([schema])
+      expect(tool_choice).to.deep.equal({ type: 'tool', name: 'answer' })
     })
   }
 
@@ -284,8 +288,13 @@ describe('anthropic: response_format', () => {
     }
   })
 
-  it('it is refused for a model without structured outputs', async () => {
+  it('it is the arguments of a tool for a model without structured outputs', async () => {
     const body = { model: 'claude/claude-sonnet-4-20250514', ...asking({ schema: { type: 'object' } }) }
-    expect(await refusalOf(body)).to.include({ code: 'unsupported_parameter', param: 'response_format' })
+    expect((await translate(body)).tool_choice).to.deep.equal({ type: 'tool', name: 'answer' })
+  })
+
+  it('it is refused for a model without structured outputs, unless it is of an object', async () => {
+    const body = { model: 'claude/claude-sonnet-4-20250514', ...asking({ schema: { type: 'array' } }) }
+    expect(await refusalOf(body)).to.include({ code: 'unsupported_parameter', param: 'response_format.json_schema.schema' })
   })
 })

@@ -60,7 +60,7 @@ export function fixture(name: string): UpstreamEvent[] {
 
 /** The chunks of a stream's events, to its end. */
 export async function play(events: readonly UpstreamEvent[]): Promise<TranslatedChunk[]> {
-  const translator = (await anthropic()).translator!(...fakeCallAndAttempt())
+  const translator = (await anthropic()).translator!(...fakeCallAndAttempt())!
   const chunks = events.flatMap((one) => [...translator.event(one)])
   return [...chunks, ...translator.end!()]
 }

@@ -10,7 +10,7 @@ type Wire<T> = T extends readonly (infer Item)[]
     : T
 
 /** Members of our version of the API that the SDK's version no longer has. */
-type Sampling = 'temperature' | 'top_p'
+type Sampling = 'temperature' | 'top_p' | 'top_k'
 
 /** Our type is assignable to theirs. */
 export const toSdk = (request: Omit<MessagesRequest, Sampling>): Wire<MessageCreateParams> => request

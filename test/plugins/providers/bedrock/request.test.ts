@@ -15,6 +15,8 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
   max_completion_tokens: [{ max_completion_tokens: 9, max_tokens: 5 }, { inferenceConfig: { maxTokens: 9 } }],
   temperature: [{ temperature: 0.5 }, { inferenceConfig: { temperature: 0.5 } }],
   top_p: [{ top_p: 0.5 }, { inferenceConfig: { topP: 0.5 } }],
+  top_k: [{ top_k: 40 }, { additionalModelRequestFields: { top_k: 40 } }],
+  metadata: [{ metadata: { team: 'blue' } }, { requestMetadata: { team: 'blue' } }],
   stop: [{ stop: 'END' }, { inferenceConfig: { stopSequences: ['END'] } }],
   tools: [{ tools: [TOOL] }, { toolConfig: { tools: [SPEC] } }],
   tool_choice: [{ tools: [TOOL], tool_choice: 'required' }, { toolConfig: { tools: [SPEC], toolChoice: { any: {} } } }],
@@ -124,9 +126,12 @@ describe('bedrock: response_format', () => {
     })
   })
 
-  it('is refused for a map, which would stay empty', async () => {
+  it('is the arguments of a tool for a map, which would stay empty', async () => {
     const map = { type: 'object', properties: { m: { type: 'object', additionalProperties: { type: 'number' } } } }
-    expect(await refusalOf(asked({ name: 'm', schema: map, strict: true }))).to.contain('a list of keys and values')
+    const { toolConfig, outputConfig } = await translate(asked({ name: 'm', schema: map, strict: true }))
+    expect(outputConfig).to.equal(undefined)
+    expect(toolConfig!.tools.map(({ toolSpec }) => toolSpec.inputSchema.json)).to.deep.equal([map])
+    expect(toolConfig!.toolChoice).to.deep.equal({ tool: { name: 'answer' } })
   })
 
   it('is not sent for text', async () => {
@@ -139,10 +144,15 @@ describe('bedrock: response_format', () => {
     expect(outputConfig).to.equal(undefined)
   })
 
-  it('is refused without a schema, and for a model without structured outputs', async () => {
+  it('is refused without a schema', async () => {
     expect(await refusalOf(asked({ name: 'person' }))).to.contain('response_format.json_schema.schema')
-    expect(await refusalOf({ model: 'amazon.nova-pro-v1:0', ...asked({ name: 'person', schema }) })).to.contain(
-      'this model does not follow a schema',
-    )
+  })
+
+  it('is the arguments of a tool for a model without structured outputs, and an instruction if it cannot be required to call one', async () => {
+    const nova = await translate({ model: 'amazon.nova-pro-v1:0', ...asked({ name: 'person', schema }) })
+    expect(nova.toolConfig!.toolChoice).to.deep.equal({ tool: { name: 'answer' } })
+    const llama = await translate({ model: 'meta.llama3-3-70b-instruct-v1:0', ...asked({ name: 'person', schema }) })
+    expect(llama).not.to.have.property('toolConfig')
+    expect(JSON.stringify(llama.system)).to.contain('It must follow this JSON Schema')
   })
 })

@@ -17,6 +17,7 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
   max_completion_tokens: [{ max_completion_tokens: 9, max_tokens: 5 }, { max_tokens: 9 }],
   temperature: [{ temperature: 0.5 }, { temperature: 0.5 }],
   top_p: [{ top_p: 0.5 }, { p: 0.5 }],
+  top_k: [{ top_k: 40 }, { k: 40 }],
   frequency_penalty: [{ frequency_penalty: 0.5 }, { frequency_penalty: 0.5 }],
   presence_penalty: [{ presence_penalty: 0.5 }, { presence_penalty: 0.5 }],
   seed: [{ seed: 7 }, { seed: 7 }],
@@ -112,10 +113,10 @@ describe('cohere: response_format', () => {
     )
   })
 
-  it('is refused beside tools', async () => {
-    const body = { response_format: { type: 'json_object' }, tools: [TOOL] }
-    expect(await refusalOf(body)).to.contain('only without tools')
-    const none = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }
-    expect(await refusalOf({ ...body, tool_choice: none })).to.equal('not refused')
+  it('is an instruction beside tools', async () => {
+    const { messages, tools, response_format } = await translate({ response_format: { type: 'json_object' }, tools: [TOOL] })
+    expect(JSON.stringify(messages)).to.contain('Answer with a single JSON object')
+    expect(tools).to.have.length(1)
+    expect(response_format).to.equal(undefined)
   })
 })

@@ -21,6 +21,7 @@ const ARRIVES: Readonly<Record<string, readonly [body: object, expected: object]
   max_completion_tokens: [{ max_tokens: 7, max_completion_tokens: 9 }, generation({ maxOutputTokens: 9 })],
   temperature: [{ temperature: 1.5 }, generation({ temperature: 1.5 })],
   top_p: [{ top_p: 0.5 }, generation({ topP: 0.5 })],
+  top_k: [{ top_k: 40 }, generation({ topK: 40 })],
   frequency_penalty: [{ frequency_penalty: 0.5 }, generation({ frequencyPenalty: 0.5 })],
   presence_penalty: [{ presence_penalty: -0.5 }, generation({ presencePenalty: -0.5 })],
   seed: [{ seed: 7 }, generation({ seed: 7 })],
@@ -218,12 +219,11 @@ describe('gemini: response_format', () => {
     expect(refusal).to.include({ row: 'missing_required_parameter', param: 'response_format.json_schema.schema' })
   })
 
-  it('beside tools is refused for a model that does not take both', async () => {
+  it('beside tools is an instruction for a model that does not take both', async () => {
     const both = { tools: [TOOL], response_format: { type: 'json_object' } }
-    expect(await refusalOf({ ...both, model: 'google/gemini-2.5-pro' })).to.include({
-      row: 'unsupported_parameter',
-      param: 'response_format',
-    })
+    const { body } = await upstream({ ...both, model: 'google/gemini-2.5-pro' })
+    expect(JSON.parse(String(body)).generationConfig).to.deep.equal({})
+    expect(String(body)).to.contain('Answer with a single JSON object')
     expect(await configOf({ ...both, model: 'google/gemini-3-pro-preview' })).to.deep.equal({
       responseMimeType: 'application/json',
     })

@@ -14,7 +14,7 @@ import { documentedChunks, documentedReply } from '../../../fixtures/documented.
 import { fakeCallAndAttempt } from '../../../support/fake-call.ts'
 import { createProvider } from './provider.ts'
 
-const translatorOf = (preset: string): Translator => createProvider({ preset }).translator!(...fakeCallAndAttempt())
+const translatorOf = (preset: string): Translator => createProvider({ preset }).translator!(...fakeCallAndAttempt())!
 
 const translate = (preset: string, events: readonly (string | object)[]): TranslatedChunk[] => {
   const translator = translatorOf(preset)
@@ -318,7 +318,7 @@ describe('openai-compatible: cached tokens beside the counts', () => {
 describe('openai-compatible: tool calls of an own baseUrl', () => {
   it('are numbered from 0, if its namespace names the quirk', async () => {
     const config = { baseUrl: 'http://127.0.0.1:9/v1', quirks: ['tool-call-parts'] }
-    const translator = createProvider(config).translator!(...fakeCallAndAttempt())
+    const translator = createProvider(config).translator!(...fakeCallAndAttempt())!
     const normaliser = new StreamNormaliser({ model: 'local/m', includeUsage: false, choices: 1 })
     const part = (more: object) => chunk({ tool_calls: [{ index: 1, ...more }] })
     const events = [
@@ -340,7 +340,7 @@ describe('openai-compatible: vendors without quirks', () => {
     { baseUrl: 'http://127.0.0.1:9/v1' },
   ]) {
     it(`are relayed byte for byte: ${Object.values(config)[0]}`, () => {
-      expect(createProvider(config)).not.to.have.property('translator')
+      expect(createProvider(config).translator?.(...fakeCallAndAttempt())).to.equal(undefined)
     })
   }
 })
