@@ -43,7 +43,7 @@ const ANY: readonly string[] = ORDER
 
 /** A name of a profile, which all profiles like it have. */
 export const profileKey = ({ kind, efforts, cacheControl, budget }: Profile): string =>
-  [kind, cacheControl, budget?.by, budget?.least, budget?.most, ...efforts].join(' ')
+  [kind, cacheControl, budget?.by, budget?.switch, budget?.least, budget?.most, ...efforts].join(' ')
 
 /**
  * A translated request as an upstream takes it, and the parameters left out, by their names in chat completions or the client's. Throws
@@ -118,13 +118,18 @@ const SAME: FittedThinking = { members: {}, removed: [], dropped: [] }
 const BUDGETS: Readonly<Record<BudgetMember, (tokens: number) => Readonly<Record<string, unknown>>>> = {
   thinking: (tokens) => ({ thinking: { type: 'enabled', budget_tokens: tokens } }),
   reasoning: (tokens) => ({ reasoning: { max_tokens: tokens } }),
-  thinking_budget: (tokens) => ({ enable_thinking: true, thinking_budget: tokens }),
+  thinking_budget: (tokens) => ({ thinking_budget: tokens }),
+  reasoning_budget: (tokens) => ({ reasoning_budget: tokens }),
+  thinking_token_budget: (tokens) => ({ thinking_token_budget: tokens }),
 }
 
 /** Models that take a number of tokens get it; for the others the nearest effort stands for it, by which they may think for longer. */
 function toThinking(body: ChatRequest, profile: Profile, effortIsHint = false): FittedThinking {
   const { budget: tokens, effort } = readThinking(body) ?? {}
-  if (tokens !== undefined && profile.budget !== undefined) return toBudget(tokens, profile.budget)
+  if (tokens !== undefined && profile.budget !== undefined) {
+    const hasBoth = profile.kind !== 'translated' && body.reasoning_effort != null
+    return toBudget(tokens, profile.budget, hasBoth)
+  }
   const isHint = effortIsHint || tokens !== undefined || effort === 'none'
   const fitted = isHint ? fittedEffort(effort, profile) : effort
   if (fitted === (body.reasoning_effort ?? undefined) && tokens === undefined) return SAME
@@ -135,10 +140,15 @@ function toThinking(body: ChatRequest, profile: Profile, effortIsHint = false): 
   }
 }
 
-function toBudget(tokens: number, { by, least = tokens, most = tokens }: BudgetHint): FittedThinking {
+/** `hasBoth`: the request also has an effort, which the number replaces. */
+function toBudget(
+  tokens: number,
+  { by, switch: on, least = tokens, most = tokens }: BudgetHint,
+  hasBoth: boolean,
+): FittedThinking {
   const nearest = Math.min(Math.max(tokens, least), most)
-  if (by === 'thinking' && nearest === tokens) return SAME
-  const members = BUDGETS[by](nearest)
+  if (by === 'thinking' && nearest === tokens && !hasBoth) return SAME
+  const members = { ...(on && { [on]: true }), ...BUDGETS[by](nearest) }
   const removed = by === 'thinking' ? ['reasoning_effort'] : ['thinking', 'reasoning_effort']
   return { members, removed, dropped: nearest === tokens ? [] : ['thinking'] }
 }
