@@ -9,7 +9,7 @@ import type {
   Provider,
   ToolCall,
 } from '../sdk/api.ts'
-import { unsupportedParameter } from '../sdk/parameters.ts'
+import { hasMadePictures, unsupportedParameter, withoutPictures, withPicturesBeside } from '../sdk/parameters.ts'
 import { readThinking } from '../sdk/request-options.ts'
 import type { ChatTranslation, Profile } from './client-protocol.ts'
 
@@ -59,7 +59,7 @@ export function fitChat(
   const isUnmarked = hasCacheMarks && !profile.cacheControl
   const isVerbatim = profile.kind !== 'translated'
   const isForeign = isVerbatim && body.messages.some(hasExtra)
-  const hasPictures = isVerbatim && body.messages.some(isDrawn)
+  const hasPictures = isVerbatim && body.messages.some(hasMadePictures)
   if (left.length === 0 && thinking === SAME && !isUnmarked && !isForeign && !hasPictures) return { body, dropped }
   const fitted: ChatRequest = {
     ...body,
@@ -67,27 +67,24 @@ export function fitChat(
     ...(isUnmarked && withoutMarks(body)),
   }
   if (isForeign) fitted.messages = fitted.messages.map(withoutExtra)
-  if (hasPictures) fitted.messages = fitted.messages.flatMap(withoutPictures)
+  if (hasPictures) fitted.messages = fitted.messages.flatMap(profile.pictures ? toImages : leftText)
   for (const name of [...left, ...thinking.removed]) delete fitted[name]
-  const more = [...(isUnmarked ? ['cache_control'] : []), ...(hasPictures ? [PICTURES] : [])]
+  const more = [...(isUnmarked ? ['cache_control'] : []), ...(hasPictures && !profile.pictures ? ['messages.images'] : [])]
   return { body: fitted, dropped: [...dropped, ...left, ...thinking.dropped, ...more] }
 }
 
-/** Only Responses clients send back a picture that a model has made. */
-const PICTURES = 'input.image_generation_call'
+const toImages = (message: ChatMessage): ChatMessage => plain(withPicturesBeside(message))
 
-const isPicture = ({ type }: ContentPart): boolean => type === 'image_url'
+/** A message without its pictures; none if it had nothing else. */
+function leftText(message: ChatMessage): ChatMessage[] {
+  const left = plain(withoutPictures(message))
+  return left === message || left.content != null || (left.tool_calls ?? []).length > 0 ? [left] : []
+}
 
-/** Upstreams that speak OpenAI's protocol take no pictures of the assistant. */
-const isDrawn = ({ role, content }: ChatMessage): boolean =>
-  role === 'assistant' && Array.isArray(content) && content.some(isPicture)
-
-function withoutPictures(message: ChatMessage): ChatMessage[] {
-  if (!isDrawn(message)) return [message]
-  const content = (message.content as readonly ContentPart[]).filter((part) => !isPicture(part))
-  const hasCalls = (message.tool_calls ?? []).length > 0
-  if (content.length > 0) return [{ ...message, content: plainest(content) }]
-  return hasCalls ? [{ ...message, content: null }] : []
+/** A message whose content is a text if its parts are texts, and null if it has none. */
+function plain(message: ChatMessage): ChatMessage {
+  if (message.role !== 'assistant' || !Array.isArray(message.content)) return message
+  return { ...message, content: message.content.length > 0 ? plainest(message.content) : null }
 }
 
 /** Providers that translate write the state of their upstreams there, and find it by their names. To any other upstream it is foreign. */

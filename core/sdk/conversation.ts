@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { ChatMessage, ChatRequest, FunctionToolCall, ToolCall } from './chat.ts'
 import { isRecord, parseRecord } from './json.ts'
-import { invalidValue, unsupportedParameter } from './parameters.ts'
+import { invalidValue, unsupportedParameter, withoutPictures } from './parameters.ts'
 
 /** Translates the messages of a conversation, one method per role. `path`: the message's place in the client's body, `messages[0]`. */
 export interface MessageVisitor {
+  /**
+   * Its upstream takes the pictures of earlier answers, which are in the `images` of the assistant's messages or parts of their content. Absent: `assistant`
+   * visits these messages without them; `droppedInside` names them.
+   */
+  readonly takesPictures?: true
   /** Also visits messages of the role `developer`. */
   system(message: ChatMessage, path: string): void
   user(message: ChatMessage, path: string): void
@@ -14,7 +19,7 @@ export interface MessageVisitor {
 }
 
 /** Translates the messages of a conversation for an upstream that pairs each tool result with its call. */
-export interface ConversationVisitor<Call> extends Pick<MessageVisitor, 'system' | 'user'> {
+export interface ConversationVisitor<Call> extends Pick<MessageVisitor, 'takesPictures' | 'system' | 'user'> {
   /**
    * Visits instructions that follow another message, for an upstream that takes instructions at the beginning only: there they would change the
    * beginning of each request, and with it what the upstream has cached. Results of open tool calls are visited before. Absent: `system` visits them.
@@ -41,6 +46,7 @@ export function walkConversation<Call>(messages: readonly ChatMessage[], visitor
   const waiting: (() => void)[] = []
   let hasBegun = false
   walkMessages(messages, {
+    ...(visitor.takesPictures && { takesPictures: true }),
     system(message, path) {
       if (visitor.later === undefined || !hasBegun) visitor.system(message, path)
       else if (unanswered.none) visitor.later(message, path)
@@ -75,7 +81,7 @@ function visit(message: ChatMessage, path: string, visitor: MessageVisitor): voi
       visitor.user(message, path)
       break
     case 'assistant':
-      visitor.assistant(message, path, callsOf(message, path))
+      visitor.assistant(visitor.takesPictures ? message : withoutPictures(message), path, callsOf(message, path))
       break
     case 'tool':
       visitor.tool(message, path)

@@ -172,6 +172,8 @@ export interface Hints {
   readonly cacheControl: boolean
   /** Absent: it takes efforts only. */
   readonly budget?: BudgetHint
+  /** It takes the pictures of earlier answers, as `images` of the assistant's messages. */
+  readonly pictures?: true
 }
 
 /** A configured provider. Core does the I/O: the provider translates a call to a request and, if needed, the reply back. */

@@ -1,4 +1,5 @@
 import { MEMBERS } from '../../core/protocol/members.ts'
+import type { ChatTool } from '../../core/sdk/api.ts'
 import { json, type ReceivedRequest, type Script } from '../../core/testing/kit.ts'
 import type { PresetName } from '../../plugins/providers/openai-compatible/presets.ts'
 
@@ -209,13 +210,7 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
     rules: [
       rule("Invalid tool_choice type: 'object'", ({ tool_choice: choice }) => typeof choice === 'object' && choice !== null),
       rule("'response_format.type' must be 'json_schema' or 'text'", (body) => JSON.stringify(body).includes('json_object')),
-      rule('tools without parameters', ({ tools }) =>
-        (
-          (tools ?? []) as readonly {
-            readonly function?: { readonly parameters?: { readonly type?: string; readonly properties?: object } }
-          }[]
-        ).some(({ function: tool }) => tool?.parameters?.type !== 'object' || tool.parameters.properties === undefined),
-      ),
+      rule('tools without parameters', ({ tools }) => ((tools ?? []) as readonly ChatTool[]).some(lacksParameters)),
     ],
     refusal: (what) => json({ error: what }, { status: 400 }),
   },
@@ -375,6 +370,13 @@ export const WITHOUT_REFUSALS: Partial<Record<PresetName, Lenient>> = {
     reason: 'unknown members are ignored, and each effort is known',
     source: 'https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/openai/protocol.py',
   },
+}
+
+/** Of a function; the Responses API has its tools in another form. */
+function lacksParameters(tool: ChatTool): boolean {
+  if (tool.type !== 'function' || tool.function === undefined) return false
+  const { type, properties } = tool.function.parameters ?? {}
+  return type !== 'object' || properties === undefined
 }
 
 /** What a strict vendor finds to refuse in a request; undefined if nothing. */

@@ -18,7 +18,7 @@ import { apiOption, chatByResponses } from '../openai-compatible/by-responses/op
 import { ENDPOINT_PATHS, forEndpoints } from '../openai-compatible/endpoints.ts'
 import { factsRow, hintsOf } from '../openai-compatible/facts.ts'
 import { concernsOf } from '../openai-compatible/history.ts'
-import { quirkBody, refuseMembers, splicedBody } from '../openai-compatible/index.ts'
+import { type QuirkBody, quirkBody, refuseMembers, splicedBody } from '../openai-compatible/index.ts'
 import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
 import { addressOf, ENDPOINTS, type Operation } from './address.ts'
 import { EntraCredentials, keyCredentials } from './credentials.ts'
@@ -71,10 +71,10 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
     return { origin: address.origin, path, headers: { ...call.headers, ...(await credentials.forCall(call, attempt)) } }
   }
 
-  const chatBody = (call: Call, { model }: Attempt): Promise<Buffer> | Buffer =>
+  const chatBody = (call: Call, { model }: Attempt): Promise<QuirkBody> | QuirkBody =>
     call.mayHave(STATES)
       ? host.compute(call, quirkBody, { model, quirks: [], history: { kind: HISTORY, owner: 'azure-openai', model } })
-      : splicedBody(call, { model })
+      : { bytes: splicedBody(call, { model }), lost: [] }
 
   const verbatim = (endpoint: (typeof ENDPOINTS)[number]): EndpointOperation => ({
     parameters: 'verbatim',
@@ -90,10 +90,11 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
     cap: 'max_completion_tokens',
     hints: (model) => hintsOf(model, [facts]),
     ...(!apiKey && { refreshes: true }),
-    request: async (call, attempt) => ({
-      ...(await toHead('/chat/completions', call, attempt)),
-      body: await chatBody(call, attempt),
-    }),
+    request: async (call, attempt) => {
+      const head = await toHead('/chat/completions', call, attempt)
+      const { bytes, lost } = await chatBody(call, attempt)
+      return { ...head, body: bytes, dropped: lost }
+    },
     chatBy: chatByResponses({
       api,
       host,

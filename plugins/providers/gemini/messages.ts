@@ -50,6 +50,7 @@ interface Turn {
 }
 
 class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
+  readonly takesPictures = true
   readonly #target: Target
   readonly #system: string[] = []
   readonly #turns: Turn[] = []

@@ -21,7 +21,7 @@ import {
 import { apiOption, chatByResponses } from './by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
 import { factsRow, hintsOf } from './facts.ts'
-import { concernsOf, HISTORIES, type HistoryKind, type OwnHistory, withHistory } from './history.ts'
+import { concernsOf, HISTORIES, type HistoryKind, losesPictures, type OwnHistory, withHistory } from './history.ts'
 import { CHOOSING, memberOptions, type RefusedMembers, refusedMembers, refuseMember } from './members.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { QUIRKS } from './quirks/named.ts'
@@ -133,7 +133,7 @@ export default defineProvider({
     return {
       parameters: 'verbatim',
       cap: preset?.cap ?? 'max_tokens',
-      hints: (model) => hintsOf(model, [facts, preset?.facts ?? {}]),
+      hints: (model) => ({ ...hintsOf(model, [facts, preset?.facts ?? {}]), ...(preset?.pictures && { pictures: true }) }),
       stateOwner,
       request(call, { model }) {
         const { members: omitted, dropped } = omit(call)
@@ -146,7 +146,7 @@ export default defineProvider({
           ...(hasHistory && { history: { kind, owner: stateOwner, model } }),
         }
         const body = host.compute(call, quirkBody, { model, omitted, ...changes })
-        return body.then((bytes) => post('/chat/completions', call, bytes, dropped))
+        return body.then(({ bytes, lost }) => post('/chat/completions', call, bytes, [...dropped, ...lost]))
       },
       endpoints: forEndpoints(
         (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
@@ -189,11 +189,17 @@ export interface Changes {
   readonly history?: OwnHistory
 }
 
+/** A request as a vendor gets it, and the names of what it does not take of earlier answers. */
+export interface QuirkBody {
+  readonly bytes: Uint8Array
+  readonly lost: readonly string[]
+}
+
 /** The client's own bytes with the members that differ for a vendor. */
 export const quirkBody = defineCallFunction(
   import.meta.url,
   'quirkBody',
-  (call, { model, quirks, omitted = [], history }: Changes) => {
+  (call, { model, quirks, omitted = [], history }: Changes): QuirkBody => {
     let members: Readonly<Record<string, unknown>> = { model, ...usageOptions(call), ...without(omitted) }
     if (history !== undefined) {
       const messages = withHistory(call.body.messages, history)
@@ -202,7 +208,8 @@ export const quirkBody = defineCallFunction(
     for (const name of quirks) {
       members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }
     }
-    return call.splice(members)
+    const lost = history !== undefined && losesPictures(call.body.messages, history.kind) ? ['messages.images'] : []
+    return { bytes: call.splice(members), lost }
   },
 )
 

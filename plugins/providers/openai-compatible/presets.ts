@@ -50,6 +50,8 @@ export interface Preset {
   readonly unsupported?: UnsupportedMembers
   /** What the vendor takes back of the reasoning in earlier answers. Absent: `as-sent`. */
   readonly history?: HistoryKind
+  /** It takes the pictures of earlier answers, as `images` of the assistant's messages. */
+  readonly pictures?: true
   /** Without any, replies reach the client byte for byte. */
   readonly quirks: readonly Quirk[]
   /** The page that states the base URL. */
@@ -355,6 +357,7 @@ export const PRESETS = {
     // `reasoning.max_tokens`: openrouter.ai/docs/use-cases/reasoning-tokens.
     facts: { ...MARKS_OF_CLAUDE, '*': { ...IGNORES_EFFORT['*'], ...TAKES_BUDGET['*'] } },
     history: 'reasoning-details', // openrouter.ai/docs/use-cases/reasoning-tokens
+    pictures: true, // github.com/OpenRouterTeam/typescript-sdk, `ChatAssistantMessage.images` (of 2026-08-22)
     quirks: [],
     source: 'https://openrouter.ai/docs/quickstart',
   },
