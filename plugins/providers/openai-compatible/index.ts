@@ -208,7 +208,8 @@ export const quirkBody = defineCallFunction(
     for (const name of quirks) {
       members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }
     }
-    const lost = history !== undefined && losesPictures(call.body.messages, history.kind) ? ['messages.images'] : []
+    const lost = quirks.flatMap((name) => QUIRKS.get(name)!.lost?.(call.body) ?? [])
+    if (history !== undefined && losesPictures(call.body.messages, history.kind)) lost.push('messages.images')
     return { bytes: call.splice(members), lost }
   },
 )

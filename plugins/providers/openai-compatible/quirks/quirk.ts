@@ -11,6 +11,8 @@ export interface Quirk {
   readonly concerns?: readonly string[]
   /** The top-level members of the request to replace, or by `undefined` to remove. `body`: as changed by the quirks before it. */
   request?(body: Readonly<ChatRequest>): Readonly<Record<string, unknown>>
+  /** Parameters inside messages that `request` leaves out of a body, by the names of `droppedInside`: the client is told. */
+  lost?(body: Readonly<ChatRequest>): readonly string[]
   /** Called once per stream; returns the function for its chunks, in order. */
   stream?(): (chunk: TranslatedChunk) => TranslatedChunk
   completion?(completion: TranslatedCompletion): TranslatedCompletion

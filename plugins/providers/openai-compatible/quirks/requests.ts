@@ -77,6 +77,8 @@ export const noMessageNames: Quirk = {
       const { name: _, ...rest } = message
       return rest
     }),
+  // A tool's result is the tool's by the id of its call.
+  lost: ({ messages }) => (messages.some(({ role, name }) => name && role !== 'tool') ? ['messages.name'] : []),
 }
 
 /** The vendor refuses an empty content, also beside tool calls, and parts in the results of tools. */
