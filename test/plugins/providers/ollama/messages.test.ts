@@ -47,8 +47,12 @@ describe('ollama: messages', () => {
     expect(await refused(user(file))).to.include({ code: 'unsupported_parameter', param: `${param}[0]` })
     const shown = [image('data:image/png;base64,QQ==')]
     expect(await refused({ role: 'system', content: shown })).to.include({ code: 'unsupported_parameter', param })
-    expect(await refused({ role: 'assistant', content: shown })).to.include({ code: 'unsupported_parameter', param })
     expect(await refused(result('c1', shown))).to.include({ code: 'unsupported_parameter', param })
+  })
+
+  it('leaves out the pictures of earlier answers', async () => {
+    const shown = [text('A cat:'), image('data:image/png;base64,QQ==')]
+    expect(await messagesOf({ role: 'assistant', content: shown })).to.deep.equal([{ role: 'assistant', content: 'A cat:' }])
   })
 
   it('sends the reasoning and refusals of earlier answers', async () => {
