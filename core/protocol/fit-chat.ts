@@ -9,7 +9,7 @@ import type {
   Provider,
   ToolCall,
 } from '../sdk/api.ts'
-import { unsupportedParameter } from '../sdk/parameters.ts'
+import { hasMadePictures, unsupportedParameter, withoutPictures, withPicturesBeside } from '../sdk/parameters.ts'
 import { readThinking } from '../sdk/request-options.ts'
 import type { ChatTranslation, Profile } from './client-protocol.ts'
 
@@ -43,7 +43,7 @@ const ANY: readonly string[] = ORDER
 
 /** A name of a profile, which all profiles like it have. */
 export const profileKey = ({ kind, efforts, cacheControl, budget }: Profile): string =>
-  [kind, cacheControl, budget?.by, budget?.least, budget?.most, ...efforts].join(' ')
+  [kind, cacheControl, budget?.by, budget?.switch, budget?.least, budget?.most, ...efforts].join(' ')
 
 /**
  * A translated request as an upstream takes it, and the parameters left out, by their names in chat completions or the client's. Throws
@@ -59,7 +59,7 @@ export function fitChat(
   const isUnmarked = hasCacheMarks && !profile.cacheControl
   const isVerbatim = profile.kind !== 'translated'
   const isForeign = isVerbatim && body.messages.some(hasExtra)
-  const hasPictures = isVerbatim && body.messages.some(isDrawn)
+  const hasPictures = isVerbatim && body.messages.some(hasMadePictures)
   if (left.length === 0 && thinking === SAME && !isUnmarked && !isForeign && !hasPictures) return { body, dropped }
   const fitted: ChatRequest = {
     ...body,
@@ -67,27 +67,24 @@ export function fitChat(
     ...(isUnmarked && withoutMarks(body)),
   }
   if (isForeign) fitted.messages = fitted.messages.map(withoutExtra)
-  if (hasPictures) fitted.messages = fitted.messages.flatMap(withoutPictures)
+  if (hasPictures) fitted.messages = fitted.messages.flatMap(profile.pictures ? toImages : leftText)
   for (const name of [...left, ...thinking.removed]) delete fitted[name]
-  const more = [...(isUnmarked ? ['cache_control'] : []), ...(hasPictures ? [PICTURES] : [])]
+  const more = [...(isUnmarked ? ['cache_control'] : []), ...(hasPictures && !profile.pictures ? ['messages.images'] : [])]
   return { body: fitted, dropped: [...dropped, ...left, ...thinking.dropped, ...more] }
 }
 
-/** Only Responses clients send back a picture that a model has made. */
-const PICTURES = 'input.image_generation_call'
+const toImages = (message: ChatMessage): ChatMessage => plain(withPicturesBeside(message))
 
-const isPicture = ({ type }: ContentPart): boolean => type === 'image_url'
+/** A message without its pictures; none if it had nothing else. */
+function leftText(message: ChatMessage): ChatMessage[] {
+  const left = plain(withoutPictures(message))
+  return left === message || left.content != null || (left.tool_calls ?? []).length > 0 ? [left] : []
+}
 
-/** Upstreams that speak OpenAI's protocol take no pictures of the assistant. */
-const isDrawn = ({ role, content }: ChatMessage): boolean =>
-  role === 'assistant' && Array.isArray(content) && content.some(isPicture)
-
-function withoutPictures(message: ChatMessage): ChatMessage[] {
-  if (!isDrawn(message)) return [message]
-  const content = (message.content as readonly ContentPart[]).filter((part) => !isPicture(part))
-  const hasCalls = (message.tool_calls ?? []).length > 0
-  if (content.length > 0) return [{ ...message, content: plainest(content) }]
-  return hasCalls ? [{ ...message, content: null }] : []
+/** A message whose content is a text if its parts are texts, and null if it has none. */
+function plain(message: ChatMessage): ChatMessage {
+  if (message.role !== 'assistant' || !Array.isArray(message.content)) return message
+  return { ...message, content: message.content.length > 0 ? plainest(message.content) : null }
 }
 
 /** Providers that translate write the state of their upstreams there, and find it by their names. To any other upstream it is foreign. */
@@ -118,13 +115,18 @@ const SAME: FittedThinking = { members: {}, removed: [], dropped: [] }
 const BUDGETS: Readonly<Record<BudgetMember, (tokens: number) => Readonly<Record<string, unknown>>>> = {
   thinking: (tokens) => ({ thinking: { type: 'enabled', budget_tokens: tokens } }),
   reasoning: (tokens) => ({ reasoning: { max_tokens: tokens } }),
-  thinking_budget: (tokens) => ({ enable_thinking: true, thinking_budget: tokens }),
+  thinking_budget: (tokens) => ({ thinking_budget: tokens }),
+  reasoning_budget: (tokens) => ({ reasoning_budget: tokens }),
+  thinking_token_budget: (tokens) => ({ thinking_token_budget: tokens }),
 }
 
 /** Models that take a number of tokens get it; for the others the nearest effort stands for it, by which they may think for longer. */
 function toThinking(body: ChatRequest, profile: Profile, effortIsHint = false): FittedThinking {
   const { budget: tokens, effort } = readThinking(body) ?? {}
-  if (tokens !== undefined && profile.budget !== undefined) return toBudget(tokens, profile.budget)
+  if (tokens !== undefined && profile.budget !== undefined) {
+    const hasBoth = profile.kind !== 'translated' && body.reasoning_effort != null
+    return toBudget(tokens, profile.budget, hasBoth)
+  }
   const isHint = effortIsHint || tokens !== undefined || effort === 'none'
   const fitted = isHint ? fittedEffort(effort, profile) : effort
   if (fitted === (body.reasoning_effort ?? undefined) && tokens === undefined) return SAME
@@ -135,10 +137,15 @@ function toThinking(body: ChatRequest, profile: Profile, effortIsHint = false): 
   }
 }
 
-function toBudget(tokens: number, { by, least = tokens, most = tokens }: BudgetHint): FittedThinking {
+/** `hasBoth`: the request also has an effort, which the number replaces. */
+function toBudget(
+  tokens: number,
+  { by, switch: on, least = tokens, most = tokens }: BudgetHint,
+  hasBoth: boolean,
+): FittedThinking {
   const nearest = Math.min(Math.max(tokens, least), most)
-  if (by === 'thinking' && nearest === tokens) return SAME
-  const members = BUDGETS[by](nearest)
+  if (by === 'thinking' && nearest === tokens && !hasBoth) return SAME
+  const members = { ...(on && { [on]: true }), ...BUDGETS[by](nearest) }
   const removed = by === 'thinking' ? ['reasoning_effort'] : ['thinking', 'reasoning_effort']
   return { members, removed, dropped: nearest === tokens ? [] : ['thinking'] }
 }

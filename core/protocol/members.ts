@@ -61,8 +61,9 @@ const KEPT = all('kept', 'file_id file_ids vector_store_ids container_id skill_i
 /** Schemas, and the client's own notes and documents. */
 const DATA = ['parameters', 'schema', 'metadata', 'documents']
 
-/** Members of an answer in which upstreams, gateways and clients keep reasoning and its state. */
+/** Members of an answer in which upstreams, gateways and clients keep reasoning and its state, and the pictures that a model has made. */
 const HISTORY_MARKS = [
+  'images',
   'reasoning',
   'reasoning_content',
   'reasoning_details',

@@ -1,22 +1,25 @@
 import { createHash } from 'node:crypto'
 import type { ChatMessage, ChatRequest, FunctionToolCall, ToolCall } from './chat.ts'
 import { isRecord, parseRecord } from './json.ts'
-import { hasPictures, invalidValue, unsupportedParameter } from './parameters.ts'
+import { invalidValue, unsupportedParameter, withoutPictures } from './parameters.ts'
 
 /** Translates the messages of a conversation, one method per role. `path`: the message's place in the client's body, `messages[0]`. */
 export interface MessageVisitor {
+  /**
+   * Its upstream takes the pictures of earlier answers, which are in the `images` of the assistant's messages or parts of their content. Absent: `assistant`
+   * visits these messages without them; `droppedInside` names them.
+   */
+  readonly takesPictures?: true
   /** Also visits messages of the role `developer`. */
   system(message: ChatMessage, path: string): void
   user(message: ChatMessage, path: string): void
   /** `calls`: the function calls of the message. */
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): void
-  /** Whether the upstream takes back the pictures that its model has made. Absent: `assistant` gets messages without them. */
-  readonly takesPictures?: true
   tool(message: ChatMessage, path: string): void
 }
 
 /** Translates the messages of a conversation for an upstream that pairs each tool result with its call. */
-export interface ConversationVisitor<Call> extends Pick<MessageVisitor, 'system' | 'user' | 'takesPictures'> {
+export interface ConversationVisitor<Call> extends Pick<MessageVisitor, 'takesPictures' | 'system' | 'user'> {
   /**
    * Visits instructions that follow another message, for an upstream that takes instructions at the beginning only: there they would change the
    * beginning of each request, and with it what the upstream has cached. Results of open tool calls are visited before. Absent: `system` visits them.
@@ -86,12 +89,6 @@ function visit(message: ChatMessage, path: string, visitor: MessageVisitor): voi
     case 'function':
       throw unsupportedParameter(`${path}.role`, 'Use `tool_calls` and the role `tool`.')
   }
-}
-
-function withoutPictures(message: ChatMessage): ChatMessage {
-  const { content } = message
-  if (!Array.isArray(content) || !hasPictures(message)) return message
-  return { ...message, content: content.filter(({ type }) => type !== 'image_url') }
 }
 
 function callsOf({ function_call, audio, tool_calls }: ChatMessage, path: string): readonly FunctionToolCall[] {

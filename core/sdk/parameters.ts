@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { GatewayError } from '../errors.ts'
 import { matchesGlob } from '../text/glob.ts'
-import type { ChatMessage, ChatRequest, ChatTool } from './chat.ts'
+import type { ChatMessage, ChatRequest, ChatTool, ContentPart } from './chat.ts'
 
 /** How a provider supports a chat parameter. */
 export type ParameterSupport =
@@ -43,13 +43,14 @@ export const onlyOpenai: Readonly<Record<string, ParameterSupport>> = {
   prompt_cache_key: dropped,
   prompt_cache_retention: dropped,
   prompt_cache_options: dropped,
-  modalities: NO_SOUND,
+  modalities: refused('This provider gives text only.'),
   audio: NO_SOUND,
   functions: USE_TOOLS,
   function_call: USE_TOOLS,
   web_search_options: refused('This provider does not search the web.'),
   moderation: refused('This provider does not moderate.'),
   'messages.name': dropped,
+  'messages.images': dropped,
   'image_url.detail': dropped,
   'tools.strict': dropped,
   prompt_cache_breakpoint: dropped,
@@ -78,8 +79,8 @@ export const asksForNothing = (name: string, value: unknown): boolean =>
   (name === 'response_format' && (value as { readonly type?: unknown }).type === 'text')
 
 /**
- * The parameters inside messages and tools that a table drops: `messages.name`, `image_url.detail`, `tools.strict`,
- * `prompt_cache_breakpoint`, and the `cache_control` of parts, tools and tool calls. A table lists them beside those of the request itself;
+ * The parameters inside messages and tools that a table drops: `messages.name`, `messages.images` (pictures of earlier answers), `image_url.detail`,
+ * `tools.strict`, `prompt_cache_breakpoint`, and the `cache_control` of parts, tools and tool calls. A table lists them beside those of the request itself;
  * a provider names them in `dropped` of its upstream request.
  */
 export function droppedInside(
@@ -92,7 +93,9 @@ export function droppedInside(
   return [...found].filter((name) => table[name]?.support !== 'mapped')
 }
 
-function noteMessage({ role, name, content, tool_calls: calls }: ChatMessage, found: Set<string>): void {
+function noteMessage(message: ChatMessage, found: Set<string>): void {
+  const { role, name, content, tool_calls: calls } = message
+  if (hasMadePictures(message)) found.add('messages.images')
   // A tool's result is the tool's by the id of its call.
   if (name && role !== 'tool') found.add('messages.name')
   for (const call of calls ?? []) noteMarks(call, found)
@@ -103,13 +106,26 @@ function noteMessage({ role, name, content, tool_calls: calls }: ChatMessage, fo
   }
 }
 
-/** `messages.images` if answers in a request have pictures, which a `ConversationVisitor` without `takesPictures` does not get. */
-export const lostPictures = ({ messages }: Readonly<ChatRequest>): readonly string[] =>
-  messages.some((message) => message.role === 'assistant' && hasPictures(message)) ? ['messages.images'] : []
+const isPicture = ({ type }: ContentPart): boolean => type === 'image_url'
 
-/** Whether an answer has pictures: among its parts, or as a reply of the gateway has those that a model has made. */
-export const hasPictures = ({ content, images }: ChatMessage): boolean =>
-  (Array.isArray(content) && content.some(({ type }) => type === 'image_url')) || (Array.isArray(images) && images.length > 0)
+/** Whether a message has pictures that a model has made: as its reply had them, or as parts. */
+export const hasMadePictures = ({ role, content, images }: ChatMessage): boolean =>
+  role === 'assistant' && (images != null || (Array.isArray(content) && content.some(isPicture)))
+
+/** An assistant's message without its pictures; the same one if it has none. */
+export function withoutPictures(message: ChatMessage): ChatMessage {
+  if (!hasMadePictures(message)) return message
+  const { images: _, ...rest } = message
+  return Array.isArray(rest.content) ? { ...rest, content: rest.content.filter((part) => !isPicture(part)) } : rest
+}
+
+/** An assistant's message whose pictures are all `images`, as models write them; the same one if it has no other. */
+export function withPicturesBeside(message: ChatMessage): ChatMessage {
+  const { role, content, images } = message
+  if (role !== 'assistant' || !Array.isArray(content) || !content.some(isPicture)) return message
+  const made = [...(Array.isArray(images) ? images : []), ...content.filter(isPicture)]
+  return { ...message, content: content.filter((part) => !isPicture(part)), images: made }
+}
 
 function noteTool(tool: ChatTool, found: Set<string>): void {
   noteMarks(tool, found)

@@ -157,11 +157,13 @@ export interface EndpointOperation {
 export type CapName = 'max_completion_tokens' | 'max_tokens'
 
 /** The members of chat completions by which upstreams take the most tokens to think with. */
-export type BudgetMember = 'thinking' | 'reasoning' | 'thinking_budget'
+export type BudgetMember = 'thinking' | 'reasoning' | 'thinking_budget' | 'reasoning_budget' | 'thinking_token_budget'
 
 /** How a model takes the most tokens to think with. */
 export interface BudgetHint {
   readonly by: BudgetMember
+  /** A member that must be `true` beside it, of models that do not think unasked. */
+  readonly switch?: 'enable_thinking'
   /** The bounds of the number. Absent: none are known. */
   readonly least?: number
   readonly most?: number
@@ -175,6 +177,8 @@ export interface Hints {
   readonly cacheControl: boolean
   /** Absent: it takes efforts only. */
   readonly budget?: BudgetHint
+  /** It takes the pictures of earlier answers, as `images` of the assistant's messages. */
+  readonly pictures?: true
 }
 
 /** A configured provider. Core does the I/O: the provider translates a call to a request and, if needed, the reply back. */

@@ -21,6 +21,8 @@ export const SAME: Readonly<Record<string, string>> = {
 export const NAMES: Readonly<Record<string, string>> = {
   max_completion_tokens: 'max_output_tokens',
   messages: 'input',
+  // Only these items are pictures that a model has made.
+  'messages.images': 'input.image_generation_call',
   reasoning_effort: 'reasoning.effort',
   thinking: 'reasoning.max_tokens',
   'messages.images': 'input.image_generation_call',

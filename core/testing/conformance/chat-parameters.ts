@@ -37,7 +37,7 @@ export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
   response_format: { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: SCHEMA, strict: true } } },
   reasoning_effort: { reasoning_effort: 'low' },
   verbosity: { verbosity: 'low' },
-  modalities: { modalities: ['text', 'audio'] },
+  modalities: { modalities: ['text', 'image'] },
   audio: { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'mp3' } },
   prediction: { prediction: { type: 'content', content: 'Hello' } },
   web_search_options: { web_search_options: {} },
@@ -63,12 +63,20 @@ const PIXEL =
 const text = { type: 'text', text: 'Hello' }
 const parameters = { type: 'object', properties: { at: { type: 'string' } }, required: ['at'], additionalProperties: false }
 
+const drew = (more: object = {}): Asked => ({
+  messages: [
+    { role: 'user', content: 'Draw.' },
+    { role: 'assistant', content: 'Done.', ...more },
+    { role: 'user', content: 'Hello' },
+  ],
+})
 const asks = (content: unknown, more: object = {}): Asked => ({ messages: [{ role: 'user', content, ...more }] })
 const shows = (more: object = {}): Asked => asks([text, { type: 'image_url', image_url: { url: PIXEL, ...more } }])
 const offers = (more: object = {}): Asked => ({ tools: [{ type: 'function', function: { name: 'look', parameters, ...more } }] })
 
 /** The parameters inside messages and tools: the fields of a request with the parameter, and of the same request without it. */
 export const INNER_PARAMETERS: Readonly<Record<string, { readonly with: Asked; readonly without: Asked }>> = {
+  'messages.images': { with: drew({ images: [{ type: 'image_url', image_url: { url: PIXEL } }] }), without: drew() },
   'messages.name': { with: asks('Hello', { name: 'Ann' }), without: asks('Hello') },
   'image_url.detail': { with: shows({ detail: 'low' }), without: shows() },
   'tools.strict': { with: offers({ strict: true }), without: offers() },

@@ -10,7 +10,6 @@ import {
   fitFormat,
   isRecord,
   lostFormat,
-  lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -156,7 +155,6 @@ export function toMessagesRequest(asked: Readonly<ChatRequest>, target: Target):
         ...((!facts.structuredOutputs || hasStrictMaps(asked)) && { 'tools.strict': dropped }),
       }),
       ...surplusMarks(asked),
-      ...lostPictures(asked),
     ],
   }
 }

@@ -22,7 +22,7 @@ import { apiOption, chatByResponses } from '../openai-compatible/by-responses/op
 import { ENDPOINT_PATHS, forEndpoints } from '../openai-compatible/endpoints.ts'
 import { factsRow, formatPlan, hintsOf, SCHEMAS_OF_OPENAI, takesFormat } from '../openai-compatible/facts.ts'
 import { concernsOf } from '../openai-compatible/history.ts'
-import { quirkBody, refuseMembers, splicedBody } from '../openai-compatible/index.ts'
+import { type QuirkBody, quirkBody, refuseMembers, splicedBody } from '../openai-compatible/index.ts'
 import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
 import { NAMES_OF_OPENAI } from '../openai-compatible/presets.ts'
 import { addressOf, ENDPOINTS, type Operation } from './address.ts'
@@ -80,9 +80,9 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
   const planOf = (call: Call, { model }: Pick<Attempt, 'model'>): FormatPlan | undefined =>
     call.keys.includes('response_format') ? formatPlan(formatMembers(call), model, tables) : undefined
 
-  function chatBody(call: Call, { model }: Attempt, format: FormatPlan | undefined): Promise<Buffer> | Buffer {
+  function chatBody(call: Call, { model }: Attempt, format: FormatPlan | undefined): Promise<QuirkBody> | QuirkBody {
     const hasHistory = call.mayHave(STATES)
-    if (!hasHistory && format === undefined) return splicedBody(call, { model })
+    if (!hasHistory && format === undefined) return { bytes: splicedBody(call, { model }), lost: [] }
     const history = hasHistory && { history: { kind: HISTORY, owner: 'azure-openai', model } as const }
     return host.compute(call, quirkBody, { model, quirks: [], ...history, ...(format && { format }) })
   }
@@ -104,9 +104,9 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
     toolNames: () => NAMES_OF_OPENAI,
     ...(!apiKey && { refreshes: true }),
     async request(call, attempt) {
-      const format = planOf(call, attempt)
       const head = await toHead('/chat/completions', call, attempt)
-      return { ...head, body: await chatBody(call, attempt, format), dropped: lostFormat(format) }
+      const { bytes, lost } = await chatBody(call, attempt, planOf(call, attempt))
+      return { ...head, body: bytes, dropped: lost }
     },
     chatBy: chatByResponses({
       api,

@@ -9,7 +9,6 @@ import {
   fitFormat,
   isRecord,
   lostFormat,
-  lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -139,7 +138,6 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
       ...lostFormat(plan),
       ...(thinking && reasoning.dropped ? [thinking.param] : []),
       ...lostInside(asked, facts),
-      ...lostPictures(asked),
     ],
   }
 }

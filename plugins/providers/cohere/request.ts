@@ -10,7 +10,6 @@ import {
   fitFormat,
   invalidValue,
   lostFormat,
-  lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -125,7 +124,6 @@ export function toChatBody(asked: Readonly<ChatRequest>, { model, facts }: Targe
       ...lostFormat(plan),
       ...(thinking && reasoning.dropped ? [thinking.param] : []),
       ...droppedInside(asked, parameters),
-      ...lostPictures(asked),
     ],
   }
 }

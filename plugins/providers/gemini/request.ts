@@ -1,4 +1,5 @@
 import {
+  asksForNothing,
   type Call,
   type ChatRequest,
   defineCallFunction,
@@ -26,7 +27,7 @@ import { type Target, toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning } from './reasoning.ts'
 import { toToolset } from './tools.ts'
-import type { GenerateRequest, GenerationConfig } from './wire.ts'
+import type { GenerateRequest, GenerationConfig, Modality } from './wire.ts'
 
 /** The keywords of JSON Schema that Google enforces. */
 const KEPT = new Set([
@@ -99,6 +100,8 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
 
   ...onlyOpenai,
 
+  modalities: mapped('generationConfig.responseModalities'),
+  'messages.images': mapped('contents'),
   'tools.strict': mapped('toolConfig.functionCallingConfig.mode'),
 }
 
@@ -160,6 +163,7 @@ export function toGenerateRequest(asked: Readonly<ChatRequest>, target: Target):
         ...stop.sent,
         ...toFormat(body),
         ...toLogprobs(body),
+        ...toModalities(body),
         ...(reasoning.thinkingConfig && { thinkingConfig: reasoning.thinkingConfig }),
       },
     },
@@ -171,6 +175,22 @@ export function toGenerateRequest(asked: Readonly<ChatRequest>, target: Target):
       ...droppedInside(asked, parameters),
     ],
   }
+}
+
+const MODALITIES: ReadonlyMap<unknown, Modality> = new Map([
+  ['text', 'TEXT'],
+  ['image', 'IMAGE'],
+])
+
+/** Text and pictures, of the models that make them (ai.google.dev/gemini-api/docs/image-generation, "Output types"). Text alone is every model's. */
+function toModalities(body: Readonly<ChatRequest>): GenerationConfig {
+  if (!Array.isArray(body.modalities) || asksForNothing('modalities', body.modalities)) return {}
+  const responseModalities = body.modalities.map((name: unknown) => {
+    const modality = MODALITIES.get(name)
+    if (modality === undefined) throw unsupportedParameter('modalities', 'This provider gives text and pictures only.')
+    return modality
+  })
+  return { responseModalities }
 }
 
 /** The parameters of a request that are sent, and the names of those that the model does not take. */

@@ -85,7 +85,11 @@ export interface GenerationConfig {
   readonly responseMimeType?: 'application/json'
   readonly responseJsonSchema?: Readonly<Record<string, unknown>>
   readonly thinkingConfig?: ThinkingConfig
+  readonly responseModalities?: readonly Modality[]
 }
+
+/** What a model answers with. */
+export type Modality = 'TEXT' | 'IMAGE'
 
 /** How the model thinks: a level or a budget, never both. */
 export interface ThinkingConfig {

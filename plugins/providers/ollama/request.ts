@@ -9,7 +9,6 @@ import {
   fitFormat,
   invalidValue,
   lostFormat,
-  lostPictures,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -119,7 +118,6 @@ export function toChatBody(asked: Readonly<ChatRequest>, { model, options: own, 
       // A number of tokens becomes the nearest effort.
       ...(thinking && (think !== asksToThink || thinking.budget !== undefined) ? [thinking.param] : []),
       ...droppedInside(asked, parameters),
-      ...lostPictures(asked),
     ],
   }
 }

@@ -36,14 +36,21 @@ const Facts = Type.Object(
     budget: Type.Optional(
       Type.Object(
         {
-          by: Type.Enum(['thinking', 'reasoning', 'thinking_budget'] satisfies BudgetMember[]),
+          by: Type.Enum([
+            'thinking',
+            'reasoning',
+            'thinking_budget',
+            'reasoning_budget',
+            'thinking_token_budget',
+          ] satisfies BudgetMember[]),
+          switch: Type.Optional(Type.Enum(['enable_thinking'])),
           least: Type.Optional(Type.Integer({ minimum: 0 })),
           most: Type.Optional(Type.Integer({ minimum: 1 })),
         },
         {
           additionalProperties: false,
           description:
-            'The member by which the model takes the most tokens to think with, and the bounds of their number. A call of the Messages API with `budget_tokens` gets it in place of an effort.',
+            'The member by which the model takes the most tokens to think with, a member that must be true beside it (`switch`), and the bounds of their number. A call of the Messages API with `budget_tokens` gets it in place of an effort.',
         },
       ),
     ),
@@ -95,14 +102,51 @@ const efforts = (text: string): ModelFacts['efforts'] =>
 /** Of a gateway that takes `reasoning.max_tokens` for all models, and turns it into an effort for those that take one. */
 export const TAKES_BUDGET: FactsTable = { '*': { budget: { by: 'reasoning' } } }
 
-const THINKING_BUDGET: Partial<ModelFacts> = { budget: { by: 'thinking_budget' } }
+/** A row for each of these globs. */
+const rows = (globs: string, row: Partial<ModelFacts>): FactsTable =>
+  Object.fromEntries(globs.split(/\s+/).map((glob) => [glob, row]))
 
 /** Qwen's models that may think or not, by a number of tokens. */
-export const BUDGETS_OF_QWEN: FactsTable = {
-  'qwen3.*': THINKING_BUDGET,
-  'qwen-plus*': THINKING_BUDGET,
-  'qwen-flash*': THINKING_BUDGET,
-  'qwen-turbo*': THINKING_BUDGET,
+export const BUDGETS_OF_QWEN: FactsTable = rows('qwen3.* qwen-plus* qwen-flash* qwen-turbo*', {
+  budget: { by: 'thinking_budget', switch: 'enable_thinking' },
+})
+
+/**
+ * Models that think at SiliconFlow, unless they are told not to: docs.siliconflow.cn, "Chat completions", `thinking_budget`; the models by
+ * github.com/anomalyco/models.dev, providers/siliconflow (of 2026-07-02, read 2026-11-26).
+ */
+export const THINKERS_OF_SILICONFLOW: FactsTable = {
+  ...rows(
+    `*Qwen3-8B *Qwen3-14B *Qwen3-32B *Qwen3-30B-A3B *Qwen3-235B-A22B *Qwen3-30B-A3B-Thinking* *Qwen3-235B-A22B-Thinking* *Qwen3.5-* *QwQ-*
+    *DeepSeek-R1* *DeepSeek-V3.1* *DeepSeek-V3.2* *DeepSeek-V4* *GLM-4.5V *GLM-4.6 *GLM-4.7 *GLM-5 *GLM-5.1 *GLM-5V* *Kimi-K2.* *gpt-oss-*
+    *Hunyuan-A13B* *Hy3-*`,
+    { budget: { by: 'thinking_budget', least: 128, most: 32_768 } },
+  ),
+  '*GLM-5.2': { efforts: efforts('high max') },
+}
+
+/**
+ * Models that think at Fireworks. Efforts: docs.fireworks.ai/guides/reasoning; github.com/anomalyco/models.dev, providers/fireworks-ai (of
+ * 2026-07-02). `thinking`, which excludes an effort: ai-sdk.dev/providers/ai-sdk-providers/fireworks. Read 2026-11-26.
+ */
+export const THINKERS_OF_FIREWORKS: FactsTable = {
+  '*deepseek-v4*': { efforts: efforts('none high max') },
+  '*glm-5p2*': { efforts: efforts('none high max') },
+  '*minimax-m*': { efforts: efforts('low medium high') },
+  '*qwen3*': { efforts: efforts('none low medium high'), budget: { by: 'thinking', least: 1024 } },
+  '*kimi-k2*': { budget: { by: 'thinking', least: 1024 } },
+}
+
+/**
+ * Models that think at NVIDIA, by their pages at docs.api.nvidia.com/nim/reference, as github.com/mnfst/modelparams.dev (of 2026-08-22) and
+ * github.com/anomalyco/models.dev (of 2026-07-02) list them. Read 2026-11-26. Others refuse `reasoning_budget`: can1357/oh-my-pi, pull request 2299.
+ */
+export const THINKERS_OF_NVIDIA: FactsTable = {
+  '*nemotron-3-ultra*': { efforts: efforts('none medium high'), budget: { by: 'reasoning_budget', most: 32_768 } },
+  '*nemotron-3-super*': { efforts: efforts('none low high'), budget: { by: 'reasoning_budget', most: 32_768 } },
+  '*deepseek-v4*': { efforts: efforts('none high max') },
+  '*mistral-small-4*': { efforts: efforts('none high') },
+  '*step-3*': { efforts: efforts('low medium high') },
 }
 
 /** Gemini 2.5 at Google's address with OpenAI's protocol, where the quirk `google-thinking` moves it; the bounds are those of the native one. */

@@ -1,4 +1,13 @@
-import { type ChatMessage, type ContentPart, isRecord, readKeptTurn, type ToolCall, textOf } from 'unified-model-gateway/plugin'
+import {
+  type ChatMessage,
+  type ContentPart,
+  hasMadePictures,
+  isRecord,
+  readKeptTurn,
+  type ToolCall,
+  textOf,
+  withoutPictures,
+} from 'unified-model-gateway/plugin'
 
 /** What a vendor takes back of earlier answers, its own and those of other models. */
 export interface History {
@@ -12,12 +21,14 @@ export interface History {
   readonly parts?: true
   /** What the vendor writes as `format` into its `reasoning_details`. */
   readonly format?: RegExp
+  /** It takes the pictures of earlier answers. */
+  readonly pictures?: true
 }
 
 /** The kinds of history, by the names that a namespace may give. */
 export const HISTORIES = {
   // Servers that ignore what they do not know, and vendors of whom nothing is known.
-  'as-sent': {},
+  'as-sent': { pictures: true },
   none: { members: [] },
   reasoning: { members: ['reasoning'] },
   'reasoning-content': { members: ['reasoning_content'] },
@@ -25,7 +36,8 @@ export const HISTORIES = {
   // github.com/NousResearch/hermes-agent/pull/17341 (DeepSeek V4 Pro, 2026-04-29).
   'required-reasoning-content': { members: ['reasoning_content'], required: ['reasoning_content', ' '] },
   // openrouter.ai/docs/use-cases/reasoning-tokens, "Preserving reasoning": `format` says whose an entry is.
-  'reasoning-details': { members: ['reasoning', 'reasoning_details'], format: /^(?!minimax)/i },
+  // `images` of an assistant's message: github.com/OpenRouterTeam/typescript-sdk, `ChatAssistantMessage` (of 2026-08-22).
+  'reasoning-details': { members: ['reasoning', 'reasoning_details'], format: /^(?!minimax)/i, pictures: true },
   // platform.minimax.io/docs/api-reference/text-openai-api, `reasoning_split`: entries of the format MiniMax-response-v1.
   'minimax-details': { members: ['reasoning_content', 'reasoning_details'], format: /^minimax/i },
   // docs.mistral.ai/capabilities/reasoning: a part `thinking` in the content.
@@ -61,20 +73,31 @@ const ANY_STATE = [...STATES, 'thinking']
 
 /** A body without members of these names has no answer that a vendor with this kind of history takes in another form. */
 export function concernsOf(kind: HistoryKind): readonly string[] {
-  const { members, required, calls }: History = HISTORIES[kind]
+  const { members, required, calls, pictures }: History = HISTORIES[kind]
   if (required !== undefined) return ['role']
-  if (calls !== undefined) return [...ANY_STATE, 'tool_calls']
-  return members === undefined ? ['extra_content'] : ANY_STATE
+  if (calls !== undefined) return [...ANY_STATE, 'images', 'tool_calls']
+  if (members === undefined) return ['extra_content']
+  return pictures ? ANY_STATE : [...ANY_STATE, 'images']
 }
+
+/** Whether a request has pictures of earlier answers that a vendor with this kind of history does not take. */
+export const losesPictures = (messages: readonly ChatMessage[], kind: HistoryKind): boolean =>
+  !(HISTORIES[kind] as History).pictures && messages.some(hasMadePictures)
 
 /** The messages as a vendor takes them: the state of others is left out, and its own is where its API has it. The same list if nothing changes. */
 export function withHistory(messages: ChatMessage[], history: OwnHistory): ChatMessage[] {
   const fitted = messages.map((message) => (message.role === 'assistant' ? fit(message, history) : message))
-  return fitted.every((message, index) => message === messages[index]) ? messages : fitted
+  if (fitted.every((message, index) => message === messages[index])) return messages
+  return fitted.filter((message, index) => message === messages[index] || !hasMadePictures(messages[index]!) || says(message))
 }
 
-function fit(message: ChatMessage, { kind, owner, model }: OwnHistory): ChatMessage {
+/** Whether an answer has more than its pictures. */
+const says = ({ content, tool_calls: calls, images }: ChatMessage): boolean =>
+  (content ?? '').length > 0 || (calls ?? []).length > 0 || images != null
+
+function fit(sent: ChatMessage, { kind, owner, model }: OwnHistory): ChatMessage {
   const history: History = HISTORIES[kind]
+  const message = history.pictures ? sent : withoutPictures(sent)
   const { members = STATES } = history
   const kept = readKeptTurn(message, owner)
   const isOfModel = kept?.model === model

@@ -26,7 +26,7 @@ import {
 import { apiOption, chatByResponses } from './by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
 import { factsRow, formatPlan, hasFormats, hintsOf, takesFormat } from './facts.ts'
-import { concernsOf, HISTORIES, type HistoryKind, type OwnHistory, withHistory } from './history.ts'
+import { concernsOf, HISTORIES, type HistoryKind, losesPictures, type OwnHistory, withHistory } from './history.ts'
 import { CHOOSING, memberOptions, type RefusedMembers, refusedMembers, refuseMember } from './members.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { QUIRKS } from './quirks/named.ts'
@@ -144,7 +144,7 @@ export default defineProvider({
     return {
       parameters: 'verbatim',
       cap: preset?.cap ?? 'max_tokens',
-      hints: (model) => hintsOf(model, tables),
+      hints: (model) => ({ ...hintsOf(model, tables), ...(preset?.pictures && { pictures: true }) }),
       stateOwner,
       ...(preset?.toolNames && { toolNames: () => preset.toolNames }),
       request(call, { model }) {
@@ -160,7 +160,7 @@ export default defineProvider({
           ...(format && { format }),
         }
         const body = host.compute(call, quirkBody, { model, omitted, ...changes })
-        return body.then((bytes) => post('/chat/completions', call, bytes, [...dropped, ...lostFormat(format)]))
+        return body.then(({ bytes, lost }) => post('/chat/completions', call, bytes, [...dropped, ...lost]))
       },
       endpoints: forEndpoints(
         (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
@@ -210,11 +210,17 @@ export interface Changes {
   readonly format?: FormatPlan
 }
 
+/** A request as a vendor gets it, and the names of what it does not take of earlier answers. */
+export interface QuirkBody {
+  readonly bytes: Uint8Array
+  readonly lost: readonly string[]
+}
+
 /** The client's own bytes with the members that differ for a vendor. */
 export const quirkBody = defineCallFunction(
   import.meta.url,
   'quirkBody',
-  (call, { model, quirks, omitted = [], history, format }: Changes) => {
+  (call, { model, quirks, omitted = [], history, format }: Changes): QuirkBody => {
     let members: Readonly<Record<string, unknown>> = { model, ...usageOptions(call), ...without(omitted) }
     const body = fitFormat(call.body, format)
     if (format !== undefined) {
@@ -228,7 +234,9 @@ export const quirkBody = defineCallFunction(
     for (const name of quirks) {
       members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }
     }
-    return call.splice(members)
+    const lost = [...lostFormat(format), ...quirks.flatMap((name) => QUIRKS.get(name)!.lost?.(call.body) ?? [])]
+    if (history !== undefined && losesPictures(call.body.messages, history.kind)) lost.push('messages.images')
+    return { bytes: call.splice(members), lost }
   },
 )
 

@@ -10,12 +10,27 @@ import {
   OBJECTS_ONLY,
   SCHEMAS_OF_OPENAI,
   TAKES_BUDGET,
+  THINKERS_OF_FIREWORKS,
+  THINKERS_OF_NVIDIA,
+  THINKERS_OF_SILICONFLOW,
 } from './facts.ts'
 import type { HistoryKind } from './history.ts'
 import { emptyOverflow, googleError } from './quirks/errors.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { cachedTokens, finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
-import { developerRole, googleThinking, maxTokens, noStreamOptions } from './quirks/requests.ts'
+import {
+  alternatingRoles,
+  developerRole,
+  filledContent,
+  googleThinking,
+  maxTokens,
+  noEmptyTools,
+  noMessageNames,
+  noStreamOptions,
+  oneSystemMessage,
+  typedTools,
+  wordsOfToolChoice,
+} from './quirks/requests.ts'
 import { toolCallParts, toolFinish } from './quirks/tool-calls.ts'
 import { shortToolIds } from './quirks/tool-ids.ts'
 import type { UnsupportedMembers } from './unsupported.ts'
@@ -40,6 +55,8 @@ export interface Preset {
   readonly history?: HistoryKind
   /** The names of tools that the vendor takes. Absent: any, as far as is known. */
   readonly toolNames?: RegExp
+  /** It takes the pictures of earlier answers, as `images` of the assistant's messages. */
+  readonly pictures?: true
   /** Without any, replies reach the client byte for byte. */
   readonly quirks: readonly Quirk[]
   /** The page that states the base URL. */
@@ -56,6 +73,21 @@ export const NAMES_OF_OPENAI = /^[a-zA-Z0-9_-]{1,64}$/
 
 const NO_LOGPROBS = refused('This vendor gives no log probabilities.')
 const NO_BIASES = refused('This vendor takes no logit biases.')
+const ONE_CHOICE = refused('This vendor gives one choice a call; call it several times.')
+const NO_SOUND = refused('This vendor gives text only.')
+const USE_TOOLS = refused('Use `tools` and `tool_choice`.')
+
+/** What OpenAI's clients send for its dashboard and its caches. */
+const LABELS = 'store metadata prompt_cache_key prompt_cache_retention prompt_cache_options safety_identifier'
+const NO_SOUND_NOR_SEARCH: UnsupportedMembers = {
+  modalities: NO_SOUND,
+  audio: NO_SOUND,
+  web_search_options: refused('This vendor does not search the web.'),
+}
+const OLD_FUNCTIONS: UnsupportedMembers = { functions: USE_TOOLS, function_call: USE_TOOLS }
+
+/** Members that a vendor refuses, and that change nothing in what was asked for. */
+const dropping = (names: string): UnsupportedMembers => Object.fromEntries(names.split(' ').map((name) => [name, dropped]))
 
 /** The vendors of `preset`, by name. The source of each quirk is in a comment; "recorded": a real reply of the vendor. */
 export const PRESETS = {
@@ -67,6 +99,11 @@ export const PRESETS = {
     facts: SCHEMAS_OF_OPENAI,
     history: 'none', // shows no reasoning in chat completions, and refuses members that it does not know
     toolNames: NAMES_OF_OPENAI,
+    unsupported: {
+      // "Unrecognized request argument supplied", "Unknown parameter": github.com/nashsu/llm_wiki/issues/336, teabranch/open-responses-server/issues/41
+      ...dropping('thinking reasoning enable_thinking'),
+      ...dropping('top_k min_p repetition_penalty'), // of other vendors only: platform.openai.com/docs/api-reference/chat/create
+    },
     quirks: [],
     source: 'https://platform.openai.com/docs/api-reference/introduction',
   },
@@ -90,7 +127,17 @@ export const PRESETS = {
   baseten: {
     baseUrl: 'https://inference.baseten.co/v1',
     keyVariable: 'BASETEN_API_KEY',
-    quirks: [],
+    unsupported: {
+      // docs.baseten.co/reference/inference-api/llm-openapi-spec.json has `additionalProperties: false`, and lists no others (read 2026-11-26)
+      ...dropping(`${LABELS} service_tier verbosity prediction`),
+      n: ONE_CHOICE,
+      ...NO_SOUND_NOR_SEARCH,
+      ...OLD_FUNCTIONS,
+    },
+    quirks: [
+      developerRole, // roles are system, user, assistant and tool: docs.baseten.co/reference/inference-api/chat-completions
+      maxTokens, // the other name is not in the schema above
+    ],
     source: 'https://ai-sdk.dev/providers/ai-sdk-providers/baseten',
   },
   cerebras: {
@@ -104,9 +151,11 @@ export const PRESETS = {
       parallel_tool_calls: dropped,
       service_tier: dropped,
       logit_bias: NO_BIASES,
+      ...dropping('reasoning enable_thinking'), // Empryo#209 (2026-09-19)
     },
     history: 'reasoning', // `reasoning_content` is "unsupported": github.com/HKUDS/OpenHarness/pull/263 (2026-05-15)
     quirks: [
+      developerRole, // not among its roles: inference-docs.cerebras.ai/api-reference/chat-completions
       emptyOverflow, // github.com/earendil-works/pi, overflow.ts
     ],
     source: 'https://inference-docs.cerebras.ai/resources/openai',
@@ -114,7 +163,10 @@ export const PRESETS = {
   chutes: {
     baseUrl: 'https://llm.chutes.ai/v1',
     keyVariable: 'CHUTES_API_KEY',
-    quirks: [],
+    quirks: [
+      developerRole, // github.com/earendil-works/pi, openai-completions.ts, `detectCompat`
+      maxTokens, // the same
+    ],
     source: 'https://chutes.ai/agents/langchain',
   },
   coreweave: {
@@ -132,7 +184,10 @@ export const PRESETS = {
   deepinfra: {
     baseUrl: 'https://api.deepinfra.com/v1/openai',
     keyVariable: 'DEEPINFRA_API_KEY',
-    quirks: [],
+    quirks: [
+      developerRole, // roles are tool, assistant, user and system, else 422: docs.deepinfra.com/api-reference/openai-chat-completions-1
+      maxTokens, // the other name is not among its parameters: docs.deepinfra.com/chat/overview
+    ],
     source: 'https://github.com/vercel/ai/tree/main/packages/deepinfra',
   },
   deepseek: {
@@ -161,7 +216,10 @@ export const PRESETS = {
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     keyVariable: 'FIREWORKS_API_KEY',
     responses: true, // docs.fireworks.ai/guides/response-api
-    history: 'none', // "Extra inputs are not permitted, field: 'messages[8].reasoning'": github.com/earendil-works/pi/issues/4514
+    facts: THINKERS_OF_FIREWORKS,
+    // `reasoning_content` "must" come back with the results of tools: docs.fireworks.ai/guides/reasoning (read 2026-11-26). "Extra inputs are not
+    // permitted, field: 'messages[8].reasoning'": github.com/earendil-works/pi/issues/4514
+    history: 'reasoning-content',
     quirks: [],
     source: 'https://github.com/vercel/ai/tree/main/packages/fireworks',
   },
@@ -182,6 +240,7 @@ export const PRESETS = {
       prompt_cache_key: dropped, // github.com/leookun/cursor-byok/issues/112
       frequency_penalty: dropped, // github.com/MinLL/SkyrimNet-GamePlugin/issues/77
       top_k: dropped,
+      reasoning: dropped,
       web_search_options: refused('This address of Google does not search the web.'), // github.com/FuzzAnything/PromptFuzz/issues/42
     },
     history: 'thought-signatures', // "missing a thought_signature": ai.google.dev/gemini-api/docs/thought-signatures
@@ -209,15 +268,17 @@ export const PRESETS = {
       logprobs: NO_LOGPROBS,
       top_logprobs: NO_LOGPROBS,
       logit_bias: NO_BIASES,
-      n: refused('This vendor gives one choice a call; call it several times.'),
+      n: ONE_CHOICE,
       store: dropped, // "property 'store' is unsupported": github.com/janhq/jan/issues/8136
       metadata: dropped,
+      reasoning: dropped,
     },
     // console.groq.com/docs/structured-outputs; "This model does not support response format `json_schema`": plune-ai/cairn, pull 36 (2026-06-13);
     // beside tools: pydantic/pydantic-ai, pull 3858 (2025-12)
     facts: FORMATS_OF_GROQ,
     history: 'none', // "property 'reasoning_content' is unsupported": github.com/janhq/jan/issues/8136; `reasoning` of models that do not reason: karthink/gptel#774
     quirks: [
+      noMessageNames, // "property 'name' is unsupported": console.groq.com/docs/openai, `messages[].name`
       usageInsideChunks, // recorded (github.com/vercel/ai, packages/groq): in the chunk that finishes
     ],
     source: 'https://console.groq.com/docs/openai',
@@ -239,7 +300,10 @@ export const PRESETS = {
     keyVariable: 'MINIMAX_API_KEY',
     cap: 'max_completion_tokens', // platform.minimax.io/docs/api-reference/text-openai-api
     history: 'minimax-details', // platform.minimax.io/docs/api-reference/text-openai-api
-    quirks: [],
+    quirks: [
+      developerRole, // made one message with the instructions
+      oneSystemMessage, // "invalid chat setting (2013)": github.com/MiniMax-AI/MiniMax-M2/issues/51, can1357/oh-my-pi/pull/954
+    ],
     source: 'https://platform.minimax.io/docs/api-reference/text-openai-api',
   },
   mistral: {
@@ -252,6 +316,7 @@ export const PRESETS = {
     history: 'thinking-parts', // "extra_forbidden": github.com/charmbracelet/crush/issues/1590
     toolNames: NAMES_OF_OPENAI,
     quirks: [
+      noMessageNames, // "extra_forbidden", loc messages 0 user name: github.com/nomtek/mistralai_client_dart/issues/44
       developerRole, // roles are assistant, system, tool, user: github.com/mistralai/client-python, ChatCompletionStreamRequest
       maxTokens, // "extra_forbidden": github.com/editor-code-assistant/eca/issues/231
       noStreamOptions, // "extra_forbidden": github.com/openai/openai-agents-python/issues/442
@@ -269,6 +334,8 @@ export const PRESETS = {
     history: 'required-reasoning-content', // "reasoning_content is missing in assistant tool call message": github.com/earendil-works/pi/issues/4251
     toolNames: /^[A-Za-z_][\w-]{0,63}$/, // a name must not begin with a digit: github.com/MoonshotAI/kimi-cli/issues/2531
     quirks: [
+      developerRole, // github.com/earendil-works/pi, openai-completions.ts, `detectCompat`
+      maxTokens, // the same
       usageInsideChunks, // inside the choice: github.com/earendil-works/pi/issues/2017
       cachedTokens, // beside the counts: github.com/vercel/ai, packages/moonshotai, convert-moonshotai-chat-usage.ts
     ],
@@ -283,13 +350,26 @@ export const PRESETS = {
   novita: {
     baseUrl: 'https://api.novita.ai/openai/v1',
     keyVariable: 'NOVITA_API_KEY',
-    quirks: [],
+    quirks: [
+      maxTokens, // the other name is not among its parameters: novita.ai/docs/api-reference/model-apis-llm-create-chat-completion
+    ],
     source: 'https://www.promptfoo.dev/docs/providers/novita/',
   },
   nvidia: {
     baseUrl: 'https://integrate.api.nvidia.com/v1',
     keyVariable: 'NVIDIA_API_KEY',
-    quirks: [],
+    facts: THINKERS_OF_NVIDIA,
+    unsupported: {
+      // 'Unsupported parameter(s)', "Extra inputs are not permitted": its schemas have `additionalProperties: false` (can1357/oh-my-pi, pull request
+      // 2299); `prompt_cache_key`: github.com/sipeed/picoclaw/issues/1019; `reasoning`: NousResearch/hermes-agent, issue 77973
+      ...dropping(`${LABELS} service_tier verbosity prediction`),
+      ...dropping('reasoning enable_thinking'),
+    },
+    history: 'reasoning-content', // github.com/anomalyco/models.dev, providers/nvidia, `interleaved`
+    quirks: [
+      developerRole, // github.com/earendil-works/pi, openai-completions.ts, `detectCompat`
+      maxTokens, // the same
+    ],
     source: 'https://docs.api.nvidia.com/nim/reference/llm-apis',
   },
   openrouter: {
@@ -299,13 +379,16 @@ export const PRESETS = {
     // `reasoning.max_tokens`: openrouter.ai/docs/use-cases/reasoning-tokens.
     facts: { ...MARKS_OF_CLAUDE, '*': { ...IGNORES_EFFORT['*'], ...TAKES_BUDGET['*'] } },
     history: 'reasoning-details', // openrouter.ai/docs/use-cases/reasoning-tokens
+    pictures: true, // github.com/OpenRouterTeam/typescript-sdk, `ChatAssistantMessage.images` (of 2026-08-22)
     quirks: [],
     source: 'https://openrouter.ai/docs/quickstart',
   },
   ovhcloud: {
     baseUrl: 'https://oai.endpoints.kepler.ai.cloud.ovh.net/v1',
     keyVariable: 'OVH_AI_ENDPOINTS_ACCESS_TOKEN',
-    quirks: [],
+    quirks: [
+      maxTokens, // the only name among its parameters: oai.endpoints.kepler.ai.cloud.ovh.net, "Chat completions"
+    ],
     source: 'https://strandsagents.com/docs/community/model-providers/ovhcloud-ai-endpoints/',
   },
   parasail: {
@@ -319,6 +402,8 @@ export const PRESETS = {
     keyVariable: 'PERPLEXITY_API_KEY',
     history: 'none', // its models call no tools, and write no reasoning beside their text
     quirks: [
+      developerRole, // "system message(s), user or tool message(s), assistant message(s)": the same issue
+      alternatingRoles, // "should alternate with assistant message(s)": github.com/perplexityai/api-discussion/issues/265
       noStreamOptions, // not among its parameters: docs.perplexity.ai/guides/chat-completions-guide
       usageInsideChunks, // recorded (github.com/vercel/ai, packages/perplexity): in every chunk, growing
     ],
@@ -333,7 +418,9 @@ export const PRESETS = {
   sambanova: {
     baseUrl: 'https://api.sambanova.ai/v1',
     keyVariable: 'SAMBANOVA_API_KEY',
-    quirks: [],
+    quirks: [
+      developerRole, // messages are of system, user, assistant and tool: docs.sambanova.ai/docs/api-reference/chat-completions
+    ],
     source: 'https://docs.pipecat.ai/api-reference/server/services/llm/sambanova',
   },
   scaleway: {
@@ -345,18 +432,33 @@ export const PRESETS = {
   siliconflow: {
     baseUrl: 'https://api.siliconflow.com/v1',
     keyVariable: 'SILICONFLOW_API_KEY',
-    quirks: [],
+    facts: THINKERS_OF_SILICONFLOW,
+    quirks: [
+      developerRole, // roles are system, user and assistant: docs.siliconflow.cn/cn/api-reference/chat-completions
+      maxTokens, // the only name among its parameters: the same page
+    ],
     source: 'https://www.siliconflow.com/blog/openai-sdk-siliconflow-compatibility-checks',
   },
   together: {
     baseUrl: 'https://api.together.ai/v1',
     keyVariable: 'TOGETHER_API_KEY',
-    quirks: [],
+    quirks: [
+      developerRole, // github.com/earendil-works/pi, openai-completions.ts, `detectCompat`
+      maxTokens, // the only name among its parameters: github.com/togethercomputer/openapi (of 2026-04-28)
+    ],
     source: 'https://docs.together.ai/docs/inference/openai-compatibility',
   },
   venice: {
     baseUrl: 'https://api.venice.ai/api/v1',
     keyVariable: 'VENICE_API_KEY',
+    unsupported: {
+      // "Unrecognized key(s) in object": github.com/jekalmin/extended_openai_conversation/issues/284; github.com/veniceai/api-docs, swagger.yaml
+      // (of 2026-08-22), has `additionalProperties: false`, and does not list:
+      ...dropping('service_tier safety_identifier prompt_cache_options prediction'),
+      logit_bias: NO_BIASES,
+      ...NO_SOUND_NOR_SEARCH,
+      ...OLD_FUNCTIONS,
+    },
     quirks: [],
     source: 'https://docs.venice.ai/api-reference/api-spec',
   },
@@ -393,8 +495,11 @@ export const PRESETS = {
   xiaomi: {
     baseUrl: 'https://api.xiaomimimo.com/v1',
     keyVariable: 'MIMO_API_KEY',
-    history: 'reasoning-content', // mimo.mi.com/docs: thinking with tools
-    quirks: [],
+    // "must be passed back to the API": platform.xiaomimimo.com/docs/en-US/usage-guide/passing-back-reasoning_content
+    history: 'required-reasoning-content',
+    quirks: [
+      filledContent, // "`text` is not set": github.com/XiaomiMiMo/MiMo/issues/44, NousResearch/hermes-agent, pull request 37841
+    ],
     source: 'https://mimo.mi.com/docs/en-US/quick-start/summary/first-api-call',
   },
   zai: {
@@ -413,7 +518,10 @@ export const PRESETS = {
     baseUrl: 'http://127.0.0.1:1234/v1',
     responses: true, // lmstudio.ai/docs/developer/api-changelog, 0.3.29
     facts: { '*': { objects: 'never' } }, // "'response_format.type' must be 'json_schema'": lmstudio-ai/lmstudio-bug-tracker, issue 189
-    quirks: [],
+    quirks: [
+      wordsOfToolChoice, // "Invalid tool_choice type: 'object'": github.com/lmstudio-ai/lmstudio-bug-tracker/issues/670
+      typedTools, // "tools.0.function.parameters.type": github.com/lmstudio-ai/lms/issues/537
+    ],
     source: 'https://lmstudio.ai/docs/developer/openai-compat',
   },
   ollama: {
@@ -438,7 +546,9 @@ export const PRESETS = {
     baseUrl: 'http://127.0.0.1:8000/v1',
     facts: IGNORES_EFFORT, // for the model's template, which may ignore it: docs.vllm.ai, chat completion protocol
     responses: true, // docs.vllm.ai/en/latest/serving/openai_compatible_server.html
-    quirks: [],
+    quirks: [
+      noEmptyTools, // refused: github.com/vllm-project/vllm, entrypoints/openai/chat_completion/protocol.py
+    ],
     source: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
   },
 } as const satisfies Readonly<Record<string, Preset>>

@@ -86,7 +86,7 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
     asked.push({ body, streamed })
     if (refusal !== undefined) return refusal
     const rule = vendor.strict && refusedBy(vendor.strict, request)
-    if (rule !== undefined && rule.known === undefined) return vendor.strict!.refusal(rule.what)
+    if (rule !== undefined) return vendor.strict!.refusal(rule.what)
     const said = vendor.reply(says(body), request.path)
     if (!streamed) return json(said.whole)
     const { streamType = 'text/event-stream' } = vendor

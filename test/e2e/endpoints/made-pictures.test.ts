@@ -6,6 +6,8 @@ import { readResponseStream } from '../../../core/testing/conformance/read-respo
 import { json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { reply as gemini } from '../../plugins/providers/gemini/generate-content.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { type Fixture, type ScriptedModel, startFixture } from '../clients/fixture.ts'
+import { VENDORS, type Vendor } from '../clients/vendors.ts'
 
 const DATA = 'iVBORw0KGgo='
 const SENT = gemini([{ text: 'A cat:' }, { inlineData: { mimeType: 'image/png', data: DATA } }])
@@ -70,4 +72,96 @@ describe('A picture that a model makes beside its text', () => {
       expect(text).to.match(/^A cat:.*made a picture.*\/v1\/responses/)
     })
   }
+})
+
+const compatible = (preset: string): Vendor => ({
+  ...VENDORS[0]!,
+  name: preset,
+  config: (origin) => ({ preset, baseUrl: `${origin}/v1`, apiKey: '${env:KEY}' }),
+})
+
+/** Whose API has a place for the pictures of earlier answers. */
+const TAKES = ['gemini', 'vertex-gemini', 'openrouter']
+/** It gets the items of a response as they are. */
+const HAS_ITEMS = ['openai', 'openai-by-responses', 'azure-openai']
+
+describe('A conversation with a picture that another model has made', () => {
+  const vendors = [...VENDORS, ...['openrouter', 'groq', 'mistral', 'alibaba'].map(compatible)]
+  let fixture: Fixture
+
+  before(async () => {
+    fixture = await startFixture(vendors)
+  })
+  after(() => fixture?.stop())
+
+  async function send(model: ScriptedModel, path: string, body: object): Promise<string | null> {
+    model.script([{ text: 'Blue.' }])
+    const headers = { authorization: `Bearer ${fixture.key}`, 'content-type': 'application/json' }
+    const request = { method: 'POST', headers, body: JSON.stringify({ model: model.id, ...body }) }
+    const reply = await fetch(new URL(`/v1/${path}`, fixture.url), request)
+    const text = await reply.text()
+    expect(reply.status, text).to.equal(200)
+    expect(text).to.include('Blue.')
+    return reply.headers.get('x-umg-params-dropped')
+  }
+
+  for (const vendor of vendors) {
+    const takes = TAKES.includes(vendor.name)
+    const way = takes ? 'which gets the picture' : 'without it, and the client is told'
+
+    if (vendor.name !== 'openai-compatible')
+      it(`goes on with ${vendor.name}, ${way}: chat completions`, async () => {
+        const model = fixture.models.get(vendor)!
+        const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${DATA}` } }]
+        const dropped = await send(model, 'chat/completions', {
+          messages: [user('Draw a cat.'), { role: 'assistant', content: 'A cat:', images }, user('Make it blue.')],
+        })
+        expect(model.asked.at(-1)!.body.includes(DATA)).to.equal(takes)
+        expect(dropped?.includes('messages.images') ?? false).to.equal(!takes)
+      })
+
+    if (!HAS_ITEMS.includes(vendor.name))
+      it(`goes on with ${vendor.name}, ${way}: responses`, async () => {
+        const model = fixture.models.get(vendor)!
+        const picture = { type: 'image_generation_call', id: 'ig_1', status: 'completed', output_format: 'png', result: DATA }
+        const dropped = await send(model, 'responses', { input: [user('Draw a cat.'), picture, user('Make it blue.')] })
+        expect(model.asked.at(-1)!.body.includes(DATA)).to.equal(takes)
+        expect(dropped?.includes('input.image_generation_call') ?? false).to.equal(!takes)
+      })
+  }
+})
+
+describe('A chat that asks for text and pictures', () => {
+  let fixture: Fixture
+
+  before(async () => {
+    fixture = await startFixture([...VENDORS, ...['openrouter', 'vercel', 'venice'].map(compatible)])
+  })
+  after(() => fixture?.stop())
+
+  const ask = async (name: string) => {
+    const model = [...fixture.models.values()].find(({ vendor }) => vendor.name === name)!
+    model.script([{ text: 'A cat:' }])
+    const headers = { authorization: `Bearer ${fixture.key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ model: model.id, messages: [user('Draw a cat.')], modalities: ['image', 'text'] })
+    const reply = await fetch(new URL('/v1/chat/completions', fixture.url), { method: 'POST', headers, body })
+    return { status: reply.status, text: await reply.text(), asked: model.asked.at(-1)?.body ?? '' }
+  }
+
+  for (const name of ['gemini', 'vertex-gemini'])
+    it(`gets them from ${name}`, async () => {
+      const { status, asked } = await ask(name)
+      expect([status, asked]).to.deep.equal([200, asked])
+      expect(asked).to.include('"responseModalities":["IMAGE","TEXT"]')
+    })
+
+  for (const name of ['openrouter', 'vercel'])
+    it(`is passed on to ${name}`, async () => expect((await ask(name)).asked).to.include('"modalities":["image","text"]'))
+
+  for (const name of ['anthropic', 'bedrock', 'cohere', 'ollama', 'vertex-claude', 'venice'])
+    it(`is refused for ${name}, which gives text only`, async () => {
+      const { status, text, asked } = await ask(name)
+      expect([status, asked]).to.deep.equal([400, ''])
+      expect(text).to.include('gives text only').and.include('modalities')
+    })
 })

@@ -101,6 +101,22 @@ const UPSTREAMS = [
   },
   { model: 'openrouter/some-model', reply: COMPLETION, gets: { reasoning: { max_tokens: BUDGET } }, verbatim: true },
   { model: 'alibaba/qwen-plus', reply: COMPLETION, gets: { enable_thinking: true, thinking_budget: BUDGET }, verbatim: true },
+  { model: 'siliconflow/Qwen/Qwen3-8B', reply: COMPLETION, gets: { thinking_budget: BUDGET }, verbatim: true },
+  {
+    model: 'fireworks/accounts/fireworks/models/qwen3p7-plus',
+    reply: COMPLETION,
+    gets: CLAUDE,
+    verbatim: true,
+    own: 'responses',
+  },
+  {
+    model: 'nvidia/nvidia/nemotron-3-ultra-550b-a55b',
+    reply: COMPLETION,
+    gets: { reasoning_budget: BUDGET },
+    verbatim: true,
+    own: 'reasoning',
+  },
+  { model: 'vllm/qwen3', reply: COMPLETION, gets: { thinking_token_budget: BUDGET }, verbatim: true, own: 'responses' },
   {
     model: 'google/gemini-2.5-flash',
     reply: COMPLETION,
@@ -130,6 +146,10 @@ describe('a number of tokens to think with', () => {
           cohere: to('cohere', { baseUrl: upstream.origin }),
           openrouter: compatible({ preset: 'openrouter' }),
           alibaba: compatible({ preset: 'alibaba' }),
+          siliconflow: compatible({ preset: 'siliconflow' }),
+          fireworks: compatible({ preset: 'fireworks' }),
+          nvidia: compatible({ preset: 'nvidia' }),
+          vllm: compatible({ preset: 'vllm', facts: { '*': { budget: { by: 'thinking_token_budget' } } } }),
           google: compatible({ preset: 'gemini' }),
           effort: compatible({ facts: { gpt: { efforts: ['low', 'medium', 'high'] } } }),
         },
@@ -155,4 +175,15 @@ describe('a number of tokens to think with', () => {
         expect(dropped.filter((one) => /thinking|reasoning/.test(one))).to.deep.equal(byEffort ? [param] : [])
       })
     }
+
+  it('replaces an effort, where an upstream refuses both', async () => {
+    const asked = upstream.reply(json(COMPLETION))
+    const { body } = CLIENTS.find(({ path }) => path === 'messages')!
+    const model = 'fireworks/accounts/fireworks/models/qwen3p7-plus'
+    const answer = await gateway.fetch('/v1/messages', { json: { model, ...body, output_config: { effort: 'high' } } })
+    expect(answer.status, await answer.text()).to.equal(200)
+    expect((await asked).json())
+      .to.deep.include(CLAUDE)
+      .and.not.have.property('reasoning_effort')
+  })
 })

@@ -1,7 +1,19 @@
 import { emptyOverflow, googleError } from './errors.ts'
 import type { Quirk } from './quirk.ts'
 import { cachedTokens, thinkingParts, uncountedReasoning, usageInsideChunks } from './replies.ts'
-import { developerRole, googleThinking, maxTokens, noStreamOptions } from './requests.ts'
+import {
+  alternatingRoles,
+  developerRole,
+  filledContent,
+  googleThinking,
+  maxTokens,
+  noEmptyTools,
+  noMessageNames,
+  noStreamOptions,
+  oneSystemMessage,
+  typedTools,
+  wordsOfToolChoice,
+} from './requests.ts'
 import { toolCallParts, toolFinish } from './tool-calls.ts'
 import { shortToolIds } from './tool-ids.ts'
 
@@ -9,6 +21,13 @@ import { shortToolIds } from './tool-ids.ts'
 export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
   [
     developerRole,
+    oneSystemMessage,
+    alternatingRoles,
+    noMessageNames,
+    filledContent,
+    noEmptyTools,
+    wordsOfToolChoice,
+      typedTools,
     maxTokens,
     noStreamOptions,
     googleThinking,

@@ -7,10 +7,12 @@ import type { ChatRequest, Provider, TranslatedChunk, TranslatedCompletion } fro
 export interface Quirk {
   /** Its name in docs/presets.md. */
   readonly name: string
-  /** A body without members of these names needs no change by `request`: it is not parsed. Absent: any body may need one. */
+  /** A body with none of these as a name or a text needs no change by `request`: it is not parsed. Absent: any body may need one. */
   readonly concerns?: readonly string[]
   /** The top-level members of the request to replace, or by `undefined` to remove. `body`: as changed by the quirks before it. */
   request?(body: Readonly<ChatRequest>): Readonly<Record<string, unknown>>
+  /** Parameters inside messages that `request` leaves out of a body, by the names of `droppedInside`: the client is told. */
+  lost?(body: Readonly<ChatRequest>): readonly string[]
   /** Called once per stream; returns the function for its chunks, in order. */
   stream?(): (chunk: TranslatedChunk) => TranslatedChunk
   completion?(completion: TranslatedCompletion): TranslatedCompletion

@@ -1,14 +1,142 @@
-import { readThinking } from 'unified-model-gateway/plugin'
+import { type ChatMessage, type ChatTool, type ContentPart, isRecord, readThinking, textOf } from 'unified-model-gateway/plugin'
 import type { Quirk } from './quirk.ts'
 
 /** The vendor does not know the role `developer`, OpenAI's system role for reasoning models. */
 export const developerRole: Quirk = {
   name: 'developer-role',
+  concerns: ['developer'],
 
   request({ messages }) {
     if (!messages.some(({ role }) => role === 'developer')) return {}
     return { messages: messages.map((message) => (message.role === 'developer' ? { ...message, role: 'system' } : message)) }
   },
+}
+
+/** The messages as a function changes them; none if it changes none of them. */
+function changed(messages: ChatMessage[], change: (message: ChatMessage) => ChatMessage): { readonly messages?: ChatMessage[] } {
+  const fitted = messages.map(change)
+  return fitted.every((message, index) => message === messages[index]) ? {} : { messages: fitted }
+}
+
+/** The vendor takes one message of the role `system`, as the first one. Later instructions stay where they are, as the user's, so that caches hold. */
+export const oneSystemMessage: Quirk = {
+  name: 'one-system-message',
+  concerns: ['system', 'developer'],
+
+  request({ messages }) {
+    const begin = messages.findIndex(({ role }) => role !== 'system')
+    const first = begin < 0 ? messages : messages.slice(0, begin)
+    const later = messages.slice(first.length)
+    if (first.length < 2 && !later.some(({ role }) => role === 'system')) return {}
+    return { messages: [...joined(first), ...later.map(asUser)] }
+  },
+}
+
+const asUser = (message: ChatMessage): ChatMessage => (message.role === 'system' ? { ...message, role: 'user' } : message)
+
+/** The vendor takes one system message, and then messages of the user and the assistant by turns. */
+export const alternatingRoles: Quirk = {
+  name: 'alternating-roles',
+
+  request({ messages }) {
+    const turns: ChatMessage[] = []
+    for (const message of oneSystem(messages)) {
+      const last = turns.at(-1)
+      if (last?.role === message.role) turns.splice(-1, 1, ...joined([last, message]))
+      else turns.push(message)
+    }
+    return turns.length === messages.length ? {} : { messages: turns }
+  },
+}
+
+/** The messages, the instructions after the first turn as the user's. */
+function oneSystem(messages: ChatMessage[]): ChatMessage[] {
+  const begin = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
+  return begin < 0 ? messages : messages.map((message, index) => (index > begin ? asUser(message) : message))
+}
+
+/** Messages of one role as one. */
+function joined([first, ...others]: readonly ChatMessage[]): ChatMessage[] {
+  if (first === undefined) return []
+  const contents = [first, ...others].map(({ content }) => content ?? '')
+  if (contents.every((content) => typeof content === 'string')) return [{ ...first, content: contents.join('\n\n') }]
+  return [{ ...first, content: contents.flatMap(partsOf) }]
+}
+
+const partsOf = (content: string | ContentPart[]): ContentPart[] =>
+  typeof content !== 'string' ? content : content === '' ? [] : [{ type: 'text', text: content }]
+
+/** The vendor refuses `name` in messages. LangChain gives one to the results of tools, whose tool is known by the id of the call. */
+export const noMessageNames: Quirk = {
+  name: 'no-message-names',
+  concerns: ['name'],
+
+  request: ({ messages }) =>
+    changed(messages, (message) => {
+      if (!('name' in message)) return message
+      const { name: _, ...rest } = message
+      return rest
+    }),
+  // A tool's result is the tool's by the id of its call.
+  lost: ({ messages }) => (messages.some(({ role, name }) => name && role !== 'tool') ? ['messages.name'] : []),
+}
+
+/** The vendor refuses an empty content, also beside tool calls, and parts in the results of tools. */
+export const filledContent: Quirk = {
+  name: 'filled-content',
+  concerns: ['assistant', 'tool'],
+
+  request: ({ messages }) =>
+    changed(messages, (message) => {
+      const content = message.role === 'tool' && Array.isArray(message.content) ? textIn(message.content) : message.content
+      const isEmpty = content == null || content.length === 0
+      if ((message.role !== 'assistant' && message.role !== 'tool') || (content === message.content && !isEmpty)) return message
+      return { ...message, content: isEmpty ? ' ' : content }
+    }),
+}
+
+const textIn = (parts: readonly ContentPart[]): string =>
+  parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n')
+
+/** The vendor refuses an empty list of tools. */
+export const noEmptyTools: Quirk = {
+  name: 'no-empty-tools',
+  concerns: ['tools'],
+
+  request({ tools }) {
+    return tools == null || tools.length > 0 ? {} : { tools: undefined, tool_choice: undefined, parallel_tool_calls: undefined }
+  },
+}
+
+/** The vendor takes `tool_choice` as a word only: a named tool is the only one, and required. */
+export const wordsOfToolChoice: Quirk = {
+  name: 'tool-choice-words',
+  concerns: ['tool_choice'],
+
+  request({ tool_choice: choice, tools }) {
+    if (!isRecord(choice) || choice.type !== 'function') return {}
+    const { name } = choice.function as { readonly name: string }
+    const only = (tools ?? []).filter((tool) => tool.type === 'function' && tool.function.name === name)
+    return only.length === 0 ? {} : { tools: only, tool_choice: 'required' }
+  },
+}
+
+/** The vendor requires the parameters of each tool to be an object, with properties. */
+export const typedTools: Quirk = {
+  name: 'typed-tools',
+  concerns: ['tools'],
+
+  request({ tools }) {
+    const typed = tools?.map(typedTool)
+    return typed === undefined || typed.every((tool, index) => tool === tools![index]) ? {} : { tools: typed }
+  },
+}
+
+function typedTool(tool: ChatTool): ChatTool {
+  if (tool.type !== 'function') return tool
+  const { parameters = {} } = tool.function
+  if (textOf(parameters.type) === 'object' && isRecord(parameters.properties)) return tool
+  return { ...tool, function: { ...tool.function, parameters: { properties: {}, ...parameters, type: 'object' } } }
 }
 
 /** The vendor refuses or ignores `max_completion_tokens`, and keeps its old name `max_tokens`. */

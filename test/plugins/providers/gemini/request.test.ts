@@ -42,6 +42,7 @@ const ARRIVES: Readonly<Record<string, readonly [body: object, expected: object]
     { tools: [{ ...TOOL, function: { ...TOOL.function, strict: true } }] },
     { tools: DECLARED, toolConfig: { functionCallingConfig: { mode: 'VALIDATED' } } },
   ],
+  modalities: [{ modalities: ['image', 'text'] }, generation({ responseModalities: ['IMAGE', 'TEXT'] })],
   reasoning_effort: [
     { reasoning_effort: 'low' },
     generation({ thinkingConfig: { thinkingLevel: 'LOW', includeThoughts: true } }),
@@ -57,7 +58,7 @@ const ARRIVES: Readonly<Record<string, readonly [body: object, expected: object]
 const ELSEWHERE = ['model', 'stream', 'stream_options']
 
 /** Parameters inside messages, which the conformance suite sends. */
-const INSIDE = ['messages.name', 'image_url.detail', 'prompt_cache_breakpoint']
+const INSIDE = ['messages.name', 'messages.images', 'image_url.detail', 'prompt_cache_breakpoint']
 
 /** A value for each other parameter that is dropped or refused. */
 const VALUES: Readonly<Record<string, unknown>> = {
@@ -74,7 +75,6 @@ const VALUES: Readonly<Record<string, unknown>> = {
   prompt_cache_options: { mode: 'implicit' },
   cache_control: { type: 'ephemeral' },
   logit_bias: { 50256: -100 },
-  modalities: ['text', 'audio'],
   audio: { voice: 'alloy', format: 'mp3' },
   functions: [{ name: 'look' }],
   function_call: 'auto',
@@ -101,6 +101,14 @@ describe('gemini: parameters', () => {
       expect(await able({ [name]: VALUES[name] })).to.deep.equal(MINIMAL)
     })
   }
+
+  it('modalities with sound are refused', async () => {
+    const asked = able({ modalities: ['text', 'audio'] }).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(await asked).to.include({ code: 'unsupported_parameter', param: 'modalities' })
+  })
 
   it('of this test are all in the table', () => {
     expect(Object.keys(parameters)).to.have.members([...Object.keys(ARRIVES), ...ELSEWHERE, ...INSIDE, ...Object.keys(VALUES)])

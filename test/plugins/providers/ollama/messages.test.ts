@@ -50,6 +50,11 @@ describe('ollama: messages', () => {
     expect(await refused(result('c1', shown))).to.include({ code: 'unsupported_parameter', param })
   })
 
+  it('leaves out the pictures of earlier answers', async () => {
+    const shown = [text('A cat:'), image('data:image/png;base64,QQ==')]
+    expect(await messagesOf({ role: 'assistant', content: shown })).to.deep.equal([{ role: 'assistant', content: 'A cat:' }])
+  })
+
   it('sends the reasoning and refusals of earlier answers', async () => {
     const messages = await messagesOf(
       { role: 'assistant', content: 'Blue.', reasoning_content: 'The sky?' },
