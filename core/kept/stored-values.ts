@@ -25,10 +25,16 @@ export interface StoredValuesOptions {
   onSwept?(sizes: ReadonlyMap<string, Bounds>): void
 }
 
-/** Entries that are written together. */
+/** Entries that are written together, by their places. */
 interface Batch {
-  readonly places: Map<string, { readonly place: Place; readonly entries: Map<string, string> }>
+  readonly places: Map<string, Waiting>
   readonly done: Promise<void>
+}
+
+/** Entries of one `put`. */
+interface Waiting {
+  readonly place: Place
+  readonly entries: Map<string, string>
 }
 
 /** A store with a storage. Entries that arrive while others are written are one change, the next. Until then they are got from memory. */
@@ -37,6 +43,8 @@ export class StoredValues implements ValueStore {
   readonly #spaces: Readonly<Record<SpaceName, Space>>
   readonly #onSwept: NonNullable<StoredValuesOptions['onSwept']>
   readonly #timer: NodeJS.Timeout
+  /** What waits for the first count. */
+  readonly #uncounted = new Set<Waiting>()
   #next: Batch | undefined
   #writing: Batch | undefined
   #running: Promise<unknown> = Promise.resolve()
@@ -55,7 +63,7 @@ export class StoredValues implements ValueStore {
   async get(place: Place, keys: readonly string[]): Promise<readonly Entry[]> {
     const found: Entry[] = []
     const sought: string[] = []
-    const waiting = [this.#next, this.#writing].flatMap((batch) => batch?.places.get(nameOf(place))?.entries ?? [])
+    const waiting = this.#waitingAt(place)
     for (const key of keys) {
       const value = waiting.find((entries) => entries.has(key))?.get(key)
       if (value === undefined) sought.push(key)
@@ -65,20 +73,21 @@ export class StoredValues implements ValueStore {
   }
 
   async put(place: Place, entries: readonly Entry[]): Promise<Kept> {
-    const { total, value } = this.#spaces[place.space]
+    const { value } = this.#spaces[place.space]
     const sizes = entries.map(sizeOf)
     if (sizes.some((size) => size > value)) return 'too_large'
-    // The first one waits for the count.
-    this.#counted ??= this.sweep()
-    await this.#counted
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
-    const kept = this.#sizes.get(place.space) ?? { entries: 0, bytes: 0 }
-    const isFull = kept.entries + entries.length > total.entries || kept.bytes + bytes > total.bytes
-    if (isFull || this.#waitingBytes + bytes > MAX_WAITING) return 'full'
-    this.#sizes.set(place.space, { entries: kept.entries + entries.length, bytes: kept.bytes + bytes })
+    if (this.#waitingBytes + bytes > MAX_WAITING) return 'full'
     this.#waitingBytes += bytes
+    const waiting = { place, entries: new Map(entries) }
     try {
-      await this.#write(place, entries)
+      this.#uncounted.add(waiting)
+      this.#counted ??= this.sweep()
+      await this.#counted
+      // From here to the batch without a pause, in which nobody could get them.
+      this.#uncounted.delete(waiting)
+      if (!this.#takesRoom(place.space, waiting.entries.size, bytes)) return 'full'
+      await this.#write(waiting)
     } finally {
       this.#waitingBytes -= bytes
     }
@@ -86,8 +95,7 @@ export class StoredValues implements ValueStore {
   }
 
   async delete(place: Place, keys: readonly string[]): Promise<void> {
-    const entries = this.#next?.places.get(nameOf(place))?.entries
-    for (const key of keys) entries?.delete(key)
+    for (const entries of this.#waitingAt(place)) for (const key of keys) entries.delete(key)
     await this.#after(() => this.#storage.delete(place, keys))
   }
 
@@ -109,7 +117,24 @@ export class StoredValues implements ValueStore {
     await this.#storage.close()
   }
 
-  async #write(place: Place, entries: readonly Entry[]): Promise<void> {
+  /** What is not written yet of a place: of a key that is there several times the first value is the newest. */
+  #waitingAt(place: Place): readonly Map<string, string>[] {
+    const name = nameOf(place)
+    const uncounted = [...this.#uncounted].filter((each) => nameOf(each.place) === name).toReversed()
+    const batches = [this.#next, this.#writing].flatMap((batch) => batch?.places.get(name) ?? [])
+    return [...uncounted, ...batches].map(({ entries }) => entries)
+  }
+
+  /** Whether a space has room for entries, which then count. */
+  #takesRoom(space: SpaceName, entries: number, bytes: number): boolean {
+    const { total } = this.#spaces[space]
+    const kept = this.#sizes.get(space) ?? { entries: 0, bytes: 0 }
+    if (kept.entries + entries > total.entries || kept.bytes + bytes > total.bytes) return false
+    this.#sizes.set(space, { entries: kept.entries + entries, bytes: kept.bytes + bytes })
+    return true
+  }
+
+  async #write({ place, entries }: Waiting): Promise<void> {
     this.#next ??= this.#schedule()
     const { places, done } = this.#next
     const name = nameOf(place)

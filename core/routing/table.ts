@@ -131,7 +131,19 @@ export class RoutingTable {
     const namespace = name.slice(0, name.indexOf('/') + 1)
     const names = this.#names.toSorted((a, b) => Number(b.startsWith(namespace)) - Number(a.startsWith(namespace)))
     const callable = names.filter((each) => this.serves(this.resolve(each)!, principal)).slice(0, MOST_COMPARED)
-    return callable.find((each) => each.endsWith(`/${name}`)) ?? nearest(name, callable)
+    return (
+      callable.find((each) => each.endsWith(`/${name}`)) ?? nearest(name, callable) ?? this.#inNearestNamespace(name, principal)
+    )
+  }
+
+  /** The same model of the namespace that was meant, whose models routes.yaml does not name. */
+  #inNearestNamespace(name: string, principal: Principal): string | undefined {
+    const [namespace, ...model] = name.split('/')
+    if (model.length === 0) return undefined
+    const ids = [...this.namespaces.keys()].map((each) => [each, `${each}/${model.join('/')}`] as const)
+    const callable = ids.filter(([, id]) => this.serves(split(id), principal))
+    const meant = nearest(namespace!, callable.map(([each]) => each).slice(0, MOST_COMPARED))
+    return meant === undefined || meant === namespace ? undefined : `${meant}/${model.join('/')}`
   }
 
   /** Whether there is a route for a model that the principal may call. */

@@ -73,10 +73,16 @@ function explainTarget({ target: { served, upstream } }: Candidate, config: Conf
   return { provider, ...(credentials && { credentials: [...credentials.keys()] }), ...(limits && { limits }) }
 }
 
-/** Why a model is left out: `not set: OPENAI_API_KEY`. */
-export function whyLeftOut(id: string, { namespaces }: Config): string {
-  const dormant = namespaces.get(split(id).namespace)?.dormant
-  return dormant === undefined ? 'all its models are left out' : `not set: ${dormant}`
+/** Why a model is left out: `not set: OPENAI_API_KEY`; of a curated one what is not set for any of its models. */
+export function whyLeftOut(id: string, config: Config): string {
+  return `not set: ${[...new Set(unsetFor(id, config))].join(', ')}`
+}
+
+function unsetFor(id: string, config: Config): readonly string[] {
+  const { namespace, model } = split(id)
+  const route = config.curated.get(namespace)?.routes.get(model)
+  if (route === undefined) return config.namespaces.get(namespace)?.dormant?.split(', ') ?? []
+  return [...route.targets, ...route.fallbacks].flatMap((member) => unsetFor(member.model, config))
 }
 
 const idOf = (branch: Branch): string => ('candidate' in branch ? branch.candidate.target.id : branch.choice.id)

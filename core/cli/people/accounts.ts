@@ -62,7 +62,7 @@ function warnDeclared(place: string, { models, class: rateClass, budget }: Accou
   const ignored = settings.filter(([, value]) => value !== undefined).map(([name]) => `--${name}`)
   if (ignored.length === 0) return
   stderr.write(
-    `But ${place} declares this account, and rules: while it does, ${ignored.join(', ')} have no effect. Change it there.\n`,
+    `But ${place} declares this account, and rules: while it does, setting ${ignored.join(', ')} has no effect. Change it there.\n`,
   )
 }
 

@@ -82,7 +82,9 @@ function wrongType({ params, parentSchema, data }: ErrorObject, { isReference }:
   if (parentSchema?.const !== undefined) return `must be ${JSON.stringify(parentSchema.const)}`
   if (parentSchema?.title !== undefined)
     return `must be ${parentSchema.title}${suchAs(parentSchema)}, but is ${kindOfValue(data)}`
-  const wanted = [params.type].flat().map(kindOf).join(' or ')
+  const example = partsOf(parentSchema)
+  const such = example === undefined ? '' : `, such as ${JSON.stringify(example)}`
+  const wanted = [params.type].flat().map(kindOf).join(' or ') + such
   const quotable = params.type === 'string' && ['number', 'boolean'].includes(typeof data)
   return `must be ${wanted}, but is ${kindOfValue(data)}${quotable ? `; write ${isReference ? 'the reference' : 'it'} in quotes` : ''}`
 }
@@ -126,6 +128,21 @@ function examplesOf(schema: Schema): readonly unknown[] {
   if (schema?.secret === true) return [`"\${env:NAME}"`]
   return [schema?.const, schema?.default].filter((value) => value !== undefined)
 }
+
+/** A map of its required fields, or a list of one entry, by the examples of those; undefined if one has none. */
+function partsOf(schema: Schema): unknown {
+  if (Array.isArray(schema?.examples)) return ['object', 'array'].includes(String(schema.type)) ? schema.examples[0] : undefined
+  if (schema?.type === 'array') {
+    const entry = exampleOf(schema.items as Schema)
+    return entry === undefined ? undefined : [entry]
+  }
+  const required = (schema?.required ?? []) as readonly string[]
+  const properties = (schema?.properties ?? {}) as Readonly<Record<string, Schema>>
+  const fields = required.map((name) => [name, exampleOf(properties[name])] as const)
+  return fields.length === 0 || fields.some(([, example]) => example === undefined) ? undefined : Object.fromEntries(fields)
+}
+
+const exampleOf = (schema: Schema): unknown => examplesOf(schema)[0] ?? partsOf(schema)
 
 function kindOf(type: unknown): string {
   return KINDS[String(type)] ?? String(type)

@@ -164,7 +164,11 @@ export const routesSchema = Type.Object({
   aliases: defaulted(
     Type.Record(Type.String(), Type.String({ title: 'a model id', pattern: '^[^/]+/.+$', examples: ['openai/gpt-5.5'] }), {
       default: {},
-      propertyNames: { title: 'a bare name, without slashes and spaces', pattern: '^[^/\\s]+$', examples: ['gpt-4o'] },
+      propertyNames: {
+        title: 'a bare name, without slashes, spaces and asterisks',
+        pattern: '^[^/\\s*]+$',
+        examples: ['gpt-4o'],
+      },
       description: 'Bare names that clients hard-code, each with its `<namespace>/<model>`.',
     }),
   ),

@@ -49,7 +49,7 @@ onEachDatabase('umg accounts', (database) => {
     await noteDeclaredAccounts(store, new Map([['research', 'routes.yaml:71']]))
     const { code, stderr } = await edit('research', { name: 'Research', class: 'batch', budget: ['5 USD/day'] })
     expect(code).to.equal(0)
-    expect(stderr).to.include('But routes.yaml:71 declares this account').and.include('--class, --budget have no effect')
+    expect(stderr).to.include('But routes.yaml:71 declares this account').and.include('setting --class, --budget has no effect')
     expect((await edit('research', { name: 'Lab', maxKeys: 3 })).stderr).to.not.include('routes.yaml')
     expect((await list()).stdout).to.match(/^research .*routes\.yaml:71$/m)
     await noteDeclaredAccounts(store, new Map())

@@ -41,7 +41,7 @@ acme/smart                                                              routes.y
            any  local/mistral (openai-compatible)                       routes.yaml:37
          choose: busy                                                   routes.yaml:38
    then  claude/claude-sonnet-5 (left out: not set: ANTHROPIC_API_KEY)  routes.yaml:33
-   then  acme/asleep (left out: all its models are left out)            routes.yaml:33
+   then  acme/asleep (left out: not set: ANTHROPIC_API_KEY)             routes.yaml:33
   retry: { attempts: 2 }                                                routes.yaml:34
   defaults: { temperature: 0.2, user: "\${env:WHO}" }                    routes.yaml:35
 
@@ -144,7 +144,7 @@ namespaces:
     ['acme/smrat', '"acme" has no curated model "smrat"; did you mean "acme/smart"?'],
     ['openai/gpt-5.6', '"openai" does not allow the model "gpt-5.6"; did you mean "gpt-5.5"?'],
     ['claude/claude-sonnet-5', 'claude/claude-sonnet-5 is left out: not set: ANTHROPIC_API_KEY'],
-    ['acme/asleep', 'acme/asleep is left out: all its models are left out'],
+    ['acme/asleep', 'acme/asleep is left out: not set: ANTHROPIC_API_KEY'],
   ] as const) {
     it(`shows why ${model} is refused`, async () => {
       const { code, stdout } = await explainModel(model)

@@ -189,6 +189,25 @@ describe('a store of values', () => {
     await store.close()
   })
 
+  it('gives what waits for the first count, and forgets it when it is deleted', async () => {
+    const storage = new ValuesInMemory()
+    const store = new StoredValues(storage)
+    const gate = Promise.withResolvers<void>()
+    storage.countGate = gate.promise
+    const puts = [store.put(ACME, [['a', 'old']]), store.put(ACME, [['a', '1']]), store.put(OTHER, [['a', '2']])]
+    puts.push(store.put(ACME, [['b', '3']]))
+    expect(await store.get(ACME, ['a', 'b'])).to.deep.equal([
+      ['a', '1'],
+      ['b', '3'],
+    ])
+    const deleted = store.delete(ACME, ['b'])
+    gate.resolve()
+    expect(new Set(await Promise.all(puts))).to.deep.equal(new Set(['kept']))
+    await deleted
+    expect(await store.get(ACME, ['a', 'b'])).to.deep.equal([['a', '1']])
+    await store.close()
+  })
+
   it('takes no more than a bound while nothing can be written', async () => {
     const storage = new ValuesInMemory()
     const store = new StoredValues(storage)

@@ -5,6 +5,8 @@ export class ValuesInMemory implements ValueStorage {
   readonly #values = new Map<string, Map<string, string>>()
   /** Resolves when it may go on. */
   gate: Promise<void> = Promise.resolve()
+  /** Resolves when it may count. */
+  countGate: Promise<void> = Promise.resolve()
   fails = false
 
   async get(place: Place, keys: readonly string[]): Promise<readonly Entry[]> {
@@ -24,6 +26,7 @@ export class ValuesInMemory implements ValueStorage {
   }
 
   async sweep(): Promise<ReadonlyMap<string, Bounds>> {
+    await this.countGate
     if (this.fails) throw new Error('no storage')
     const sizes = new Map<string, Bounds>()
     for (const [name, values] of this.#values) {

@@ -5,6 +5,7 @@ const ROUTES = `version: 1
 chain: [{ plugin: auth }]
 namespaces:
   sandbox: { provider: sandbox, models: [hello, echo] }
+  open: { provider: sandbox }
   hidden: { provider: sandbox, models: [secret-model] }
   acme:
     models:
@@ -27,7 +28,7 @@ describe('a mistyped model', () => {
 
   before(async () => {
     gateway = await startTestGateway({ routes: ROUTES })
-    key = await gateway.key({ models: ['sandbox/*', 'acme/*'] })
+    key = await gateway.key({ models: ['sandbox/*', 'acme/*', 'open/*'] })
   })
 
   after(() => gateway?.stop())
@@ -45,6 +46,8 @@ describe('a mistyped model', () => {
     ['acme/SMART', 'acme/smart'],
     ['gpt-4', 'gpt-4o'],
     ['smart', 'acme/smart'],
+    ['opne/any/model-1', 'open/any/model-1'],
+    ['Open/some-model', 'open/some-model'],
   ])
     it(`${model} is answered with the nearest name of the caller's own list, ${meant}`, async () => {
       expect(await messageFor(model!)).to.include(`Did you mean \`${meant}\`?`)
