@@ -301,8 +301,11 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   /** The usage in the body of a refusal. */
   #usageIn(body: unknown): unknown {
     const { operation, call, format, served } = this.#options
-    if (operation.translator === undefined) return isRecord(body) ? format.usage(body) : undefined
-    return callProvider(served.provider, () => operation.translator!(call, this.#view).usage?.(body))
+    return callProvider(served.provider, () => {
+      const translator = operation.translator?.(call, this.#view)
+      if (translator !== undefined) return translator.usage?.(body)
+      return isRecord(body) ? format.usage(body) : undefined
+    })
   }
 
   #read(bytes: Buffer): void {

@@ -25,7 +25,6 @@ export const NAMES: Readonly<Record<string, string>> = {
   'messages.images': 'input.image_generation_call',
   reasoning_effort: 'reasoning.effort',
   thinking: 'reasoning.max_tokens',
-  'messages.images': 'input.image_generation_call',
   response_format: 'text.format',
   'response_format.strict': 'text.format.strict',
   verbosity: 'text.verbosity',

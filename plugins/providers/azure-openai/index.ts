@@ -10,7 +10,6 @@ import {
   formatMembers,
   GatewayError,
   type Host,
-  lostFormat,
   type Provider,
   readFormat,
   type Static,
