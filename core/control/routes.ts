@@ -1,9 +1,37 @@
 import { Type } from 'typebox'
 import type { Config, RouteConfig, TargetConfig } from '../config/config.ts'
 import type { CredentialReport } from '../routing/credentials.ts'
+import type { FailedDiscovery } from '../routing/discovery.ts'
+import type { RoutingTable } from '../routing/table.ts'
 import type { TargetReport } from '../routing/upstream-state.ts'
-import { nullable, oneOf } from './fields.ts'
+import { meaningOf } from '../usage/calls.ts'
+import { nullable, oneOf, time, toTime } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
+
+const recentSchema = Type.Object(
+  {
+    attempts: Type.Integer(),
+    failures: Type.Integer({ description: 'By the fault of the upstream.' }),
+    since: time('When the time of these numbers began.'),
+  },
+  {
+    title: 'RecentAttempts',
+    description: 'The attempts at it in the last minutes, over all processes; absent: none since the start.',
+  },
+)
+
+const lastErrorSchema = Type.Object(
+  {
+    at: time('When it ended.'),
+    code: Type.String({ description: 'The name of the error, as in the log.' }),
+    message: nullable(Type.String(), 'What it means, without the words of the upstream.'),
+    status: Type.Optional(Type.Integer({ description: "Of the upstream's reply, if it refused." })),
+  },
+  {
+    title: 'LastError',
+    description: 'The last attempt at it that failed by the fault of the upstream; absent: none since the start.',
+  },
+)
 
 const targetSchema = Type.Object(
   {
@@ -19,6 +47,8 @@ const targetSchema = Type.Object(
         "How the last attempt at it ended; absent before the first one since the start. A caller's mistake is no failure.",
       ),
     ),
+    recent: Type.Optional(recentSchema),
+    last_error: Type.Optional(lastErrorSchema),
   },
   { title: 'Target' },
 )
@@ -49,6 +79,15 @@ const namespaceSchema = Type.Object(
     credentials: Type.Optional(
       Type.Array(credentialSchema, { description: 'Those that share its calls; absent: it has one, or none.' }),
     ),
+    discovery_error: Type.Optional(
+      Type.Object(
+        {
+          at: time('When they were asked for.'),
+          cause: Type.String({ description: 'As in the log: `ECONNREFUSED`, `UpstreamError 401`.' }),
+        },
+        { title: 'DiscoveryError', description: 'Why its models could not be listed the last time; absent: they could.' },
+      ),
+    ),
     models: Type.Optional(Type.Array(Type.String(), { description: 'Names and globs; absent: any model.' })),
     line: Type.Integer({ description: 'Of routes.yaml.' }),
     routes: Type.Array(routeSchema),
@@ -76,7 +115,8 @@ export const routeOperations: readonly Operation[] = [
       const reports = await targets()
       const health = new Map(reports.map((report) => [`${report.namespace}/${report.model}`, report]))
       const credentials = new Map(reports.map(({ namespace, credentials }) => [namespace, credentials]))
-      return tableView(live.generation.config, { health, credentials })
+      const { config, table } = live.generation
+      return tableView(config, { health, credentials, discoveries: discoveriesOf(table) })
     },
   }),
 ]
@@ -88,14 +128,24 @@ interface TableState {
   readonly health: Health
   /** By namespace. */
   readonly credentials: ReadonlyMap<string, readonly CredentialReport[]>
+  readonly discoveries: ReadonlyMap<string, FailedDiscovery>
 }
 
-function tableView(config: Config, { health, credentials: reports }: TableState) {
+/** The namespaces whose models could not be listed. Asks for those lists that are due; whoever reads the table again learns more. */
+function discoveriesOf({ namespaces }: RoutingTable): ReadonlyMap<string, FailedDiscovery> {
+  for (const { catalogue } of namespaces.values()) void catalogue.models()
+  return new Map(
+    [...namespaces.values()].flatMap(({ name, catalogue }) => (catalogue.failure ? [[name, catalogue.failure] as const] : [])),
+  )
+}
+
+function tableView(config: Config, { health, credentials: reports, discoveries }: TableState) {
   const upstreams = [...config.namespaces.values()].map(({ name, plugin, dormant, credentials, models, at }) => ({
     name,
     provider: plugin.name,
     ...(dormant !== undefined && { dormant: `${dormant} is not set` }),
     ...(credentials && { credentials: credentialViews([...credentials.keys()], reports.get(name)) }),
+    ...discoveryView(discoveries.get(name)),
     ...(models && { models }),
     line: at.line,
     routes: [],
@@ -117,14 +167,32 @@ function credentialViews(names: readonly string[], reports: readonly CredentialR
   })
 }
 
+const discoveryView = (failed: FailedDiscovery | undefined) =>
+  failed && { discovery_error: { at: toTime(failed.at), cause: failed.cause } }
+
+/** The evidence of a target's health. */
+function evidenceView({ last, recent, lastFailure }: TargetReport) {
+  const ago = (ms: number) => toTime(Date.now() - ms)
+  return {
+    ...(last && { last_call: last.failed ? ('failed' as const) : ('succeeded' as const) }),
+    ...(recent && { recent: { attempts: recent.attempts, failures: recent.failures, since: ago(recent.ms) } }),
+    ...(lastFailure && {
+      last_error: {
+        at: ago(lastFailure.msAgo),
+        code: lastFailure.row,
+        message: meaningOf(lastFailure.row),
+        ...(lastFailure.status !== undefined && { status: lastFailure.status }),
+      },
+    }),
+  }
+}
+
 function routeView([name, { targets, fallbacks, choose, at }]: [string, RouteConfig], health: Health) {
   const total = targets.reduce((sum, { weight }) => sum + weight, 0)
   const targetView = ({ model, weight }: TargetConfig) => {
     const state = health.get(model)
     if (state === undefined) return { model, weight }
-    const { breaker, last } = state
-    const lastCall = last && { last_call: last.failed ? ('failed' as const) : ('succeeded' as const) }
-    return { model, weight, health: breaker, ...lastCall }
+    return { model, weight, health: state.breaker, ...evidenceView(state) }
   }
   return {
     name,

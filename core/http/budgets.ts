@@ -393,14 +393,17 @@ function refusal(
   { left, share, amount, spent }: Amounts,
 ): GatewayError {
   const budget: MoneyBudget = { nanoUsd: limit, per: window.unit }
-  const renewsAt = new Date(boundsOf(window, Date.now()).end).toISOString()
+  const now = Date.now()
+  const { end } = boundsOf(window, now)
   const detail =
     `You exceeded your current quota: of the budget of your ${owner.kind}, ${formatBudget(budget)}, ${formatUsd(left)} USD is left, ` +
     (share === undefined ? '' : `of which the calls under way of one key may hold ${formatUsd(Math.floor(share))} USD, `) +
     (spent === undefined
       ? `and this call to \`${call.model.id}\` may cost up to `
       : `and after an attempt that failed and cost ${formatUsd(spent)} USD, another one for this call to \`${call.model.id}\` may need `) +
-    `${formatUsd(amount)} USD. The budget renews at ${renewsAt}. ` +
+    `${formatUsd(amount)} USD. The budget renews at ${new Date(end).toISOString()}. ` +
     'Until then, ask for a shorter answer, use a cheaper model, or ask the operator for a larger budget.'
-  return new GatewayError('budget_exhausted', { values: { detail } })
+  // opencode repeats any 429, but not before this time.
+  const headers = { 'retry-after': String(Math.ceil((end - now) / 1000)) }
+  return new GatewayError('budget_exhausted', { values: { detail }, headers })
 }

@@ -3,7 +3,7 @@ import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import { modelNotFound } from '../protocol/call.ts'
 import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
-import { BYTES_WIRE, type ClientWire } from '../protocol/client-protocol.ts'
+import { BYTES_WIRE, type ClientWire, CONVERSATIONS } from '../protocol/client-protocol.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
 import { hostedTools } from '../protocol/hosted-tools.ts'
 import { type CallStateStore, Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
@@ -11,7 +11,7 @@ import { findModel, listModels } from '../routing/listing.ts'
 import type { Operation } from '../routing/operation.ts'
 import { candidatesOf } from '../routing/route.ts'
 import { checkReferences, profilesFor } from '../routing/serving.ts'
-import type { Call, EndpointName, Principal } from '../sdk/api.ts'
+import type { Call, Principal } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { ReplyThreads } from '../upstream/readers/whole.ts'
 import type { Budgets } from './budgets.ts'
@@ -49,7 +49,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     const candidates = candidatesOf(route.leads)
     const isCharged = principal.budgets !== undefined && !isCount
     const mayRefuseTools = isCharged || candidates.some(({ target }) => target.hostedTools !== undefined)
-    const asked = mayRefuseTools && HAVE_TOOLS.has(name) ? askedTools(formsOf(call)?.unedited ?? call) : NONE
+    const asked = mayRefuseTools && CONVERSATIONS.has(name) ? askedTools(formsOf(call)?.unedited ?? call) : NONE
     const tools = asked instanceof Promise ? await asked : asked
     if (isCharged) {
       const charge = budgets.charge({
@@ -99,9 +99,6 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
   }
   return { name, check, form, protocol, wire, serve }
 }
-
-/** The endpoints whose models may use tools. */
-const HAVE_TOOLS: ReadonlySet<EndpointName> = new Set(['chat.completions', 'responses', 'messages'])
 
 const NONE: readonly string[] = []
 

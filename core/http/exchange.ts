@@ -7,7 +7,7 @@ import { outcomeKind } from '../observe/call-log.ts'
 import { ContractViolation, PluginFailure, pluginError } from '../plugins/faults.ts'
 import { sumOfCosts } from '../prices/price.ts'
 import type { PriceList } from '../prices/price-list.ts'
-import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
+import { type ClientProtocol, type ClientWire, CONVERSATIONS, OPENAI_WIRE } from '../protocol/client-protocol.ts'
 import { sumOfUsage, usageOf } from '../protocol/usage.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
@@ -256,7 +256,7 @@ export class Exchange implements DispatchListener, Linked {
   transform(transform: ReplyTransform): void {
     if (this.#isDecided || this.failure !== undefined) throw new ContractViolation('TRANSFORM_AFTER_NEXT')
     // Other endpoints reply with neither completions nor chunks.
-    if (this.endpointName !== 'chat.completions' && this.endpoint?.protocol === undefined) return
+    if (!CONVERSATIONS.has(this.endpointName)) return
     const link = this.currentLink
     const { chunk, completion } = transform
     this.transforms.unshift({

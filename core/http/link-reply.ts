@@ -1,6 +1,6 @@
 import { ContractViolation, pluginError, violationBy } from '../plugins/faults.ts'
 import { formsOf } from '../protocol/call-forms.ts'
-import type { ReplyWriter } from '../protocol/client-protocol.ts'
+import { CONVERSATIONS, type ReplyWriter } from '../protocol/client-protocol.ts'
 import { frame } from '../protocol/sse.ts'
 import type { ChatChunk, ChatCompletion } from '../sdk/api.ts'
 import { hasChoices, transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
@@ -22,7 +22,7 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
   const { link, reply } = linkReply
   try {
     const forms = formsOf(call)
-    const isChat = call.endpoint === 'chat.completions' || (forms !== undefined && call.endpoint !== 'messages.count_tokens')
+    const isChat = CONVERSATIONS.has(call.endpoint)
     if (reply == null || isChunks(reply) !== call.stream || (isChunks(reply) ? !isChat : isChat && !hasChoices(reply)))
       throw violationBy(reply, 'REPLY_OF_OTHER_KIND')
     if (isChunks(reply)) {

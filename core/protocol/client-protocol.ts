@@ -1,6 +1,9 @@
 import type { GatewayError } from '../errors.ts'
-import type { CallFunction, ChatChunk, ChatCompletion, ChatRequest, Hints } from '../sdk/api.ts'
+import type { CallFunction, ChatChunk, ChatCompletion, ChatRequest, EndpointName, Hints } from '../sdk/api.ts'
 import type { StateOwner } from './state.ts'
+
+/** The endpoints at which a model converses: links see their calls and replies as chat completions, and the model may use tools. */
+export const CONVERSATIONS: ReadonlySet<string> = new Set<EndpointName>(['chat.completions', 'messages', 'responses'])
 
 /**
  * What clients of an endpoint get from the gateway itself: errors, and signs of life in a silent stream. The replies of upstreams are the

@@ -1,4 +1,5 @@
 import { withTimeout } from '../async/timeout.ts'
+import { describeCause } from '../observe/describe-cause.ts'
 import type { HostLog, Model, Provider } from '../sdk/api.ts'
 
 /** How long a discovered list is valid, and the pause after a failed discovery, in milliseconds. */
@@ -7,12 +8,21 @@ const RETRY_MS = 30_000
 /** The timeout of one discovery, in milliseconds. A listing that waits for it does not fail with it. */
 const DISCOVERY_MS = 5_000
 
+/** A request for the models of an upstream that failed. */
+export interface FailedDiscovery {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** As the log says it: `ECONNREFUSED`, `UpstreamError 401`. */
+  readonly cause: string
+}
+
 /** The models of one upstream, requested at most every few minutes. */
 export class ModelDiscovery {
   readonly #discover: ((signal: AbortSignal) => Promise<readonly Model[]>) | undefined
   readonly #log: HostLog
   #models: readonly Model[] = []
   #known = false
+  #failure: FailedDiscovery | undefined
   #dueAt = 0
   #asking: Promise<void> | undefined
 
@@ -25,6 +35,11 @@ export class ModelDiscovery {
   /** True if a model that is not listed does not exist: discovery is possible and has succeeded. */
   get complete(): boolean {
     return this.#known
+  }
+
+  /** Why the last discovery failed; undefined: it succeeded, or there was none. */
+  get failure(): FailedDiscovery | undefined {
+    return this.#failure
   }
 
   /** The models of the upstream; the last valid list if the upstream cannot be reached. */
@@ -51,9 +66,11 @@ export class ModelDiscovery {
         )
       }
       this.#known = true
+      this.#failure = undefined
       this.#dueAt = Date.now() + FRESH_MS
     } catch (err) {
       this.#dueAt = Date.now() + RETRY_MS
+      this.#failure = { at: Date.now(), cause: describeCause(err) ?? 'unknown' }
       this.#log.warn({ err }, 'discovery of models failed')
     }
   }

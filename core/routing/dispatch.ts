@@ -193,8 +193,7 @@ export class Dispatch implements AttemptListener, Expiring {
       return
     }
     if (!attempt.stale) this.#recordHealth(target, end, now)
-    const refused = error?.cause instanceof UpstreamError && { status: error.cause.refusal.status }
-    const record = { ...this.#record(result, now), ...refused }
+    const record = { ...this.#record(result, now), ...refusedWith(error) }
     this.#listener.onAttemptEnded(record, tokens && this.#asServed(tokens), this.#planned!.call)
     if (committed) {
       this.#finish()
@@ -392,6 +391,8 @@ export class Dispatch implements AttemptListener, Expiring {
     }
     if (error === undefined) return
     const { failed, cooldownMs, forAll, ofCredential } = policyFor(error)
+    if (error.fault === 'upstream' && !isRenewable(this.#planned!, error))
+      health.failedBy(now, { row: error.row, ...refusedWith(error) })
     if (failed) health.failed(now, failed, this.#probes, this.#account)
     if (cooldownMs === undefined || isRenewable(this.#planned!, error)) return
     const { credential } = this.#planned!
@@ -421,4 +422,9 @@ export class Dispatch implements AttemptListener, Expiring {
 /** The target of an attempt, with the name of its credential if the namespace has several. */
 function servedBy({ candidate: { target }, credential }: PlannedAttempt): Served {
   return credential === undefined ? target.served : { ...target.served, credential: credential.name }
+}
+
+/** The status with which an upstream refused a call, if it did. */
+function refusedWith(error: GatewayError | undefined): { readonly status: number } | undefined {
+  return error?.cause instanceof UpstreamError ? { status: error.cause.refusal.status } : undefined
 }

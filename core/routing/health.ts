@@ -1,3 +1,4 @@
+import type { ErrorName } from '../error-table.ts'
 import type { BreakerState, CircuitBreaker } from './circuit-breaker.ts'
 import { ANYONE, Cooldown } from './cooldown.ts'
 
@@ -11,6 +12,18 @@ export type Probes = readonly CircuitBreaker[]
 export interface LastAttempt {
   readonly at: number
   readonly failed: boolean
+}
+
+/** Why an attempt failed by the fault of its target. */
+export interface TargetFailure {
+  readonly row: ErrorName
+  /** Of the upstream's reply, if it refused. */
+  readonly status?: number
+}
+
+/** The last failure of a target. `at`: monotonic milliseconds. */
+export interface LastFailure extends TargetFailure {
+  readonly at: number
 }
 
 /** Of an attempt that is no probe. */
@@ -33,6 +46,9 @@ export class TargetHealth {
   latency = 0
   /** Undefined until an attempt has said something of the target: what nobody has called is not healthy. */
   last: LastAttempt | undefined
+  /** Undefined until one has failed. */
+  lastFailure: LastFailure | undefined
+  readonly #recent = new RecentAttempts()
   readonly #cooldown = new Cooldown()
   readonly #replies: CircuitBreaker | undefined
   readonly #connections: CircuitBreaker | undefined
@@ -68,6 +84,11 @@ export class TargetHealth {
     return this.#cooldown.until(account)
   }
 
+  /** The attempts of the last minutes that said something of the target. */
+  recent(now: number): RecentCounts {
+    return this.#recent.counts(now)
+  }
+
   /** When the cooldown is over for the account that waits longest. */
   get longestCooldown(): number {
     return this.#cooldown.longest
@@ -100,13 +121,20 @@ export class TargetHealth {
   /** The target replied correctly. `firstByteMs`: the time to its first byte. */
   succeeded(now: number, firstByteMs: number, probes: Probes = NO_PROBES, account = ANYONE): void {
     this.last = { at: now, failed: false }
+    this.#recent.count(now, false)
     this.latency = this.latency === 0 ? firstByteMs : this.latency + SMOOTHING * (firstByteMs - this.latency)
     for (const breaker of this.#breakers) breaker.succeeded(now, probes.includes(breaker), account)
   }
 
+  /** An attempt failed by the fault of the target: evidence for the operator. `failed` and `coolDown` follow, if other calls are to be kept off. */
+  failedBy(now: number, failure: TargetFailure): void {
+    this.last = { at: now, failed: true }
+    this.lastFailure = { at: now, ...failure }
+    this.#recent.count(now, true)
+  }
+
   /** The target failed. A reply that is wrong says that the connection is right; a connection that fails says nothing of replies. */
   failed(now: number, part: FailedPart, probes: Probes = NO_PROBES, account = ANYONE): void {
-    this.last = { at: now, failed: true }
     const failing = part === 'connection' ? (this.#connections ?? this.#replies) : this.#replies
     failing?.failed(now, probes.includes(failing), account)
     if (part === 'reply') this.#connections?.succeeded(now, probes.includes(this.#connections), account)
@@ -114,7 +142,47 @@ export class TargetHealth {
 
   /** The target refused an attempt: for `ms`, it is tried after all others, by calls of this account; of `ANYONE`: by all calls. */
   coolDown(now: number, ms: number, account = ANYONE): void {
-    this.last = { at: now, failed: true }
     this.#cooldown.begin(now + ms, account)
+  }
+}
+
+/** Attempts in a time that ends now. */
+export interface RecentCounts {
+  readonly attempts: number
+  readonly failures: number
+  /** How long ago the time began, in milliseconds. */
+  readonly ms: number
+}
+
+/** Half of the longest time in which attempts are counted, in milliseconds. */
+const HALF_MS = 5 * 60_000
+
+/** Counts the attempts of the last five to ten minutes: in two halves, the older of which is forgotten as a whole. */
+class RecentAttempts {
+  #newer = { attempts: 0, failures: 0 }
+  #older = { attempts: 0, failures: 0 }
+  /** When the newer half began. */
+  #began = 0
+
+  count(now: number, failed: boolean): void {
+    this.#turn(now)
+    this.#newer.attempts++
+    if (failed) this.#newer.failures++
+  }
+
+  counts(now: number): RecentCounts {
+    this.#turn(now)
+    const { attempts, failures } = this.#older
+    const ms = now - this.#began + (attempts > 0 ? HALF_MS : 0)
+    return { attempts: attempts + this.#newer.attempts, failures: failures + this.#newer.failures, ms }
+  }
+
+  #turn(now: number): void {
+    const age = now - this.#began
+    if (age < HALF_MS) return
+    this.#older = age < 2 * HALF_MS ? this.#newer : { attempts: 0, failures: 0 }
+    this.#newer = { attempts: 0, failures: 0 }
+    // A time without attempts before is not counted: the first one begins it.
+    this.#began = age < 2 * HALF_MS ? this.#began + HALF_MS : now
   }
 }

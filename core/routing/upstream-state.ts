@@ -4,7 +4,7 @@ import type { LimitsConfig } from '../config/config.ts'
 import type { Provider } from '../sdk/api.ts'
 import { type BreakerState, CircuitBreaker } from './circuit-breaker.ts'
 import type { CredentialPool, CredentialReport } from './credentials.ts'
-import { type Availability, TargetHealth } from './health.ts'
+import { type Availability, type LastFailure, type RecentCounts, type TargetFailure, TargetHealth } from './health.ts'
 import { type LimitServices, NamespaceLimits } from './namespace-limits.ts'
 import { ConcurrencyLimiter, type ConcurrencyLimits, RetryBudget } from './protection.ts'
 
@@ -125,6 +125,8 @@ export class UpstreamState {
       busy: health.busy,
       latency: health.latency,
       ...(health.last && { last: { failed: health.last.failed, msAgo: now - health.last.at } }),
+      ...(health.last && { recent: health.recent(now) }),
+      ...(health.lastFailure && { lastFailure: reported(health.lastFailure, now) }),
       credentials,
     })
     const named = Array.from(this.#named, ([model, health]) => reportOf(model, health))
@@ -167,9 +169,20 @@ export interface TargetReport {
   readonly latency: number
   /** Its last attempt that said something of it, and how many milliseconds ago; absent: none since the start. */
   readonly last?: { readonly failed: boolean; readonly msAgo: number }
+  /** Its attempts of the last minutes that said something of it; absent: none since the start. */
+  readonly recent?: RecentCounts
+  /** The last of its attempts that failed by its fault; absent: none since the start. */
+  readonly lastFailure?: ReportedFailure
   /** Of its namespace, if it has several. */
   readonly credentials: readonly CredentialReport[]
 }
+
+/** Why an attempt failed, and how many milliseconds ago. */
+export interface ReportedFailure extends TargetFailure {
+  readonly msAgo: number
+}
+
+const reported = ({ at, ...failure }: LastFailure, now: number): ReportedFailure => ({ ...failure, msAgo: now - at })
 
 /** The state of all upstreams. It outlives a generation: a reload does not reset breakers. */
 export class UpstreamStates {
@@ -209,7 +222,7 @@ export class UpstreamStates {
 
 const BREAKERS: readonly BreakerState[] = ['closed', 'half_open', 'open']
 
-/** One report of several on the same target, or on targets of one name: the worst state, the newest attempt, and the sum of the attempts. */
+/** One report of several on the same target, or on targets of one name: the worst state, the newest attempt and failure, and the sum of the attempts. */
 export function worstOf(reports: readonly TargetReport[]): TargetReport {
   const worst = reports.reduce((one, other) => (severity(other) > severity(one) ? other : one))
   const busy = reports.reduce((sum, report) => sum + report.busy, 0)
@@ -217,14 +230,27 @@ export function worstOf(reports: readonly TargetReport[]): TargetReport {
     const cooldowns = reports.map((report) => report.credentials[index]?.cooldownMs ?? 0)
     return { name, cooldownMs: Math.max(...cooldowns) }
   })
-  const lasts = reports.flatMap(({ last }) => (last === undefined ? [] : [last])).sort((one, other) => one.msAgo - other.msAgo)
+  const last = newest(reports.map((report) => report.last))
+  const lastFailure = newest(reports.map((report) => report.lastFailure))
+  const recent = sumOf(reports.flatMap((report) => report.recent ?? []))
   return {
     ...worst,
-    ...(lasts[0] && { last: lasts[0] }),
+    ...(last && { last, recent }),
+    ...(lastFailure && { lastFailure }),
     busy,
     latency: Math.max(...reports.map(({ latency }) => latency)),
     credentials,
   }
 }
+
+const newest = <Event extends { readonly msAgo: number }>(events: readonly (Event | undefined)[]): Event | undefined =>
+  events.filter((event) => event !== undefined).sort((one, other) => one.msAgo - other.msAgo)[0]
+
+/** The time of several is the longest of theirs. */
+const sumOf = (counts: readonly RecentCounts[]): RecentCounts => ({
+  attempts: counts.reduce((sum, { attempts }) => sum + attempts, 0),
+  failures: counts.reduce((sum, { failures }) => sum + failures, 0),
+  ms: Math.max(0, ...counts.map(({ ms }) => ms)),
+})
 
 const severity = ({ breaker, availableInMs }: TargetReport): number => BREAKERS.indexOf(breaker) * 1e9 + availableInMs

@@ -15,17 +15,17 @@ export type {
   Errors,
   MidStreamError,
   MoreCalls,
-  OtherEndpoint,
   ProviderUnderTest,
   ReplyFixture,
   RequestsFixture,
   Scenarios,
 } from './conformance/provider-under-test.ts'
 export { describeProvider } from './describe-provider.ts'
-export type { ClientError, ClientReply } from './gateway/client-reply.ts'
 export { createProvider, testAttempt, testCall, testHost } from './gateway/doubles.ts'
+export type { OtherEndpoint } from './gateway/endpoint-requests.ts'
 export type { PluginConfig } from './gateway/plugin-gateway.ts'
-export { type LinkCall, type LinkRun, runLink, type StartedLink, startLink } from './link/run-link.ts'
+export type { ClientError, ClientReply } from './link/client-reply.ts'
+export { EVERY_CALL, type LinkCall, type LinkRun, runLink, type StartedLink, startLink } from './link/run-link.ts'
 export { cutAtEveryByte, splitAtEveryByte } from './translator/every-byte.ts'
 export { type Gathered, type GatheredChoice, type GatheredTool, gather } from './translator/gather.ts'
 export {

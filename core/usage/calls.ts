@@ -176,7 +176,7 @@ function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): Call
     status: call.status,
     outcome: call.outcome,
     fault: call.fault as Fault | null,
-    error: call.error === null ? null : { code: call.error_code, row: call.error, message: messageOf(call.error) },
+    error: call.error === null ? null : { code: call.error_code, row: call.error, message: meaningOf(call.error) },
     attempts,
     links: JSON.parse(call.links),
     ms: { total: call.total_us / 1000, first_byte: milliseconds(call.first_byte_us), overhead: call.overhead_us / 1000 },
@@ -195,8 +195,8 @@ const MEANINGS: Partial<Record<ErrorName, string>> = {
   budget_exhausted: 'A budget was exhausted.',
 }
 
-/** The message of an error, without the values of the call: they may be the client's or the upstream's own words. */
-function messageOf(error: string): string | null {
+/** The message of an error, by its row, without the values of the call: they may be the client's or the upstream's own words. */
+export function meaningOf(error: string): string | null {
   const { message = '' } = ERRORS[error as ErrorName] ?? {}
   const words = message.replace(/\s*\{detail\}/g, '').replace(/\{\w+\}/g, '…')
   return MEANINGS[error as ErrorName] ?? (/\w/.test(words) ? words : null)

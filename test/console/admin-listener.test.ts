@@ -19,7 +19,7 @@ describeInBrowser('the console on the admin listener', (open) => {
     await page.getByRole('button', { name: 'Create a key for one hour' }).click()
     await page.getByText('A key for one hour', { exact: true }).waitFor()
     await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Who are you?')
-    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Message', exact: true }).press('Enter')
     await page.getByText('Hello from far away.', { exact: true }).waitFor()
     await page.getByText(/^Finish/).waitFor()
     await page.getByRole('tab', { name: 'Raw' }).click()

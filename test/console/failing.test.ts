@@ -94,7 +94,7 @@ describeInBrowser('a page of the console whose gateway', (open) => {
     await page.route('**/api/v1/keys', (route) =>
       route.fulfill({ status: 503, json: { error: { message: 'The database is locked.', code: 'storage_busy' } } }),
     )
-    await page.keyboard.press('Enter')
+    await form.getByRole('textbox', { name: 'Name' }).press('Enter')
     await form.getByText('The database is locked.').waitFor()
     expect(await form.getByRole('textbox', { name: 'Name' }).inputValue()).to.equal('kept')
     const { y, height } = (await form.getByRole('button', { name: 'Create key' }).boundingBox())!

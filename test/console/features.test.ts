@@ -3,9 +3,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { createAccount } from '../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../core/accounts/audit.ts'
+import { accessibilityViolations } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
 import { type ConsoleFixture, startConsole } from './fixture.ts'
 import { Management, signInAsAdmin, signInAsMember } from './management.ts'
@@ -207,6 +208,34 @@ describeInBrowser('the pages of the console', (open) => {
     })
   })
 
+  it('shows why a target is not healthy: how many calls failed, when and why the last one did, and models that are not listed', async () => {
+    const dead = (text: string) =>
+      text.replace(
+        'namespaces:\n',
+        'namespaces:\n  dead:\n    provider: openai-compatible\n    breaker: false\n    config: { baseUrl: "http://127.0.0.1:1/v1" }\n  gone:\n    models: { any: { targets: [{ model: dead/any }] } }\n',
+      )
+    await withTable(dead, async () => {
+      await admin.goto(fixture.address('/routes'))
+      const lane = admin.getByRole('region', { name: 'gone/any' })
+      await lane.getByText('No calls yet').waitFor()
+      for (const _ of [1, 2]) expect((await call('gone/any')).status).to.equal(502)
+      await admin.reload()
+      await lane.getByText('Last call failed').waitFor()
+      const evidence = await lane.getByText('Last error').textContent()
+      expect(evidence).to.match(/^(\d+) of \1 failed since \d\d:\d\d\. Last error just now: The upstream could not be reached\.$/)
+      const right = async (locator: Locator) => locator.boundingBox().then((box) => box!.x + box!.width)
+      expect(await right(lane.getByRole('listitem')), 'the words stay in their lane').to.be.at.most(await right(lane))
+      const namespace = admin.getByRole('region', { name: 'dead/*' })
+      await namespace.getByText('Models not listed').waitFor()
+      expect(await namespace.textContent()).to.include('ECONNREFUSED, just now')
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await admin.emulateMedia({ colorScheme })
+        expect(await accessibilityViolations(admin, 'all'), colorScheme).to.deep.equal([])
+      }
+      await admin.emulateMedia({ colorScheme: null })
+    })
+  })
+
   it('asks for the whole routes.yaml on its own page only', async () => {
     const asked: string[] = []
     const note = (request: { url(): string }) => asked.push(new URL(request.url()).pathname)
@@ -243,12 +272,12 @@ describeInBrowser('the pages of the console', (open) => {
     await admin.getByRole('button', { name: 'Edit Field team' }).click()
     const budgets = admin.getByRole('combobox', { name: 'Budgets' })
     await budgets.fill('500 USD/year')
-    await admin.keyboard.press('Enter')
+    await budgets.press('Enter')
     await admin.getByRole('button', { name: 'Save' }).click()
     await admin.getByText('"500 USD/year" is not a budget').waitFor()
     await budgets.press('Backspace')
     await budgets.fill('500 USD/month')
-    await admin.keyboard.press('Enter')
+    await budgets.press('Enter')
     await admin.getByRole('button', { name: 'Save' }).click()
     await admin.getByText('$500.00 left of 500 USD/month').waitFor()
   })

@@ -131,7 +131,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     await member.getByRole('table', { name: 'Usage by model' }).getByText('acme/smart').waitFor()
     await member.keyboard.press('Control+k')
     await member.getByLabel('Go to', { exact: true }).first().fill(requestId)
-    await member.keyboard.press('Enter')
+    await member.getByLabel('Go to', { exact: true }).first().press('Enter')
     const details = member.getByRole('dialog', { name: 'Request' })
     await details
       .getByText(/openai\/gpt-5\.5/)

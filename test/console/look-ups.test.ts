@@ -89,7 +89,7 @@ describeInBrowser('what is looked up in the console', (open) => {
     await page.keyboard.press('Control+k')
     await page.locator('input[aria-label="Go to"]').fill(`req_…${id.slice(-8)}`)
     await page.getByRole('option', { name: 'Find the request' }).waitFor()
-    await page.keyboard.press('Enter')
+    await page.locator('input[aria-label="Go to"]').press('Enter')
     await page.getByRole('link', { name: `req_…${id.slice(-8)}` }).waitFor()
   })
 
@@ -255,7 +255,7 @@ describeInBrowser('what is looked up in the console', (open) => {
     await page.goto(fixture.address('/keys?new=1'))
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('combobox', { name: 'Budgets' }).fill('5 USD/day')
-    await page.keyboard.press('Enter')
+    await dialog.getByRole('combobox', { name: 'Budgets' }).press('Enter')
     await dialog.getByText(/A budget refuses .* whose price is not known: .*openai\/gpt-5\.5/).waitFor()
     await page.keyboard.press('Escape')
   })

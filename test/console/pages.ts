@@ -44,7 +44,7 @@ async function ask(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Create a key for one hour' }).click()
   await page.getByText('A key for one hour', { exact: true }).waitFor()
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Who are you?')
-  await page.keyboard.press('Enter')
+  await page.getByRole('textbox', { name: 'Message', exact: true }).press('Enter')
   await page.getByText(/^Finish/).waitFor()
 }
 

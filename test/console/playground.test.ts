@@ -20,7 +20,7 @@ describeInBrowser('the playground', (open) => {
 
   const write = async (text: string): Promise<void> => {
     await member.getByRole('textbox', { name: 'Message', exact: true }).fill(text)
-    await member.keyboard.press('Enter')
+    await member.getByRole('textbox', { name: 'Message', exact: true }).press('Enter')
   }
 
   it('calls with a pasted key, which is not in the DOM', async () => {

@@ -70,7 +70,7 @@ describeInBrowser('signing in and out of the console', (open) => {
     const name = page.getByRole('dialog', { name: 'Create an API key' }).getByRole('textbox', { name: 'Name' })
     await name.fill('of the member')
     await fixture.gateway.store.db.deleteFrom('sessions').execute()
-    await page.keyboard.press('Enter')
+    await name.press('Enter')
     await page.getByRole('dialog', { name: 'Your session has expired' }).waitFor()
     await new Management(page, fixture).post('/session', { email: 'ada@example.com', password: 'correct horse battery' })
     await page.evaluate('window.dispatchEvent(new Event("focus"))')

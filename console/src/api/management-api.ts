@@ -1989,6 +1989,41 @@ export interface components {
       /** @description Until it is used in its turn again; 0 if it is not cooling down. */
       readonly cooldown_seconds: number;
     };
+    /** @description Why its models could not be listed the last time; absent: they could. */
+    readonly DiscoveryError: {
+      /**
+       * Format: date-time
+       * @description When they were asked for.
+       */
+      readonly at: string;
+      /** @description As in the log: `ECONNREFUSED`, `UpstreamError 401`. */
+      readonly cause: string;
+    };
+    /** @description The attempts at it in the last minutes, over all processes; absent: none since the start. */
+    readonly RecentAttempts: {
+      readonly attempts: number;
+      /** @description By the fault of the upstream. */
+      readonly failures: number;
+      /**
+       * Format: date-time
+       * @description When the time of these numbers began.
+       */
+      readonly since: string;
+    };
+    /** @description The last attempt at it that failed by the fault of the upstream; absent: none since the start. */
+    readonly LastError: {
+      /**
+       * Format: date-time
+       * @description When it ended.
+       */
+      readonly at: string;
+      /** @description The name of the error, as in the log. */
+      readonly code: string;
+      /** @description What it means, without the words of the upstream. */
+      readonly message: string | null;
+      /** @description Of the upstream's reply, if it refused. */
+      readonly status?: number;
+    };
     readonly Target: {
       /** @description A model id, of an upstream or of another route. */
       readonly model: string;
@@ -2005,6 +2040,8 @@ export interface components {
        * @enum {string}
        */
       readonly last_call?: "succeeded" | "failed";
+      readonly recent?: components["schemas"]["RecentAttempts"];
+      readonly last_error?: components["schemas"]["LastError"];
     };
     readonly Route: {
       /** @description The model id without its namespace. */
@@ -2022,6 +2059,7 @@ export interface components {
       readonly dormant?: string;
       /** @description Those that share its calls; absent: it has one, or none. */
       readonly credentials?: readonly components["schemas"]["Credential"][];
+      readonly discovery_error?: components["schemas"]["DiscoveryError"];
       /** @description Names and globs; absent: any model. */
       readonly models?: readonly string[];
       /** @description Of routes.yaml. */

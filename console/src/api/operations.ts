@@ -22,8 +22,18 @@ export type Target = Schemas['Target']
 
 /** The state of a target's circuit breaker. */
 export type Health = NonNullable<Target['health']>
+
 /** How the last attempt at a target ended. */
 export type LastCall = NonNullable<Target['last_call']>
+
+/** The attempts at a target in the last minutes. */
+export type RecentAttempts = Schemas['RecentAttempts']
+
+/** The last failure of a target. */
+export type LastError = Schemas['LastError']
+
+/** Why the models of a namespace could not be listed. */
+export type DiscoveryError = Schemas['DiscoveryError']
 
 /** The audit trail, newest first. */
 export const useAudit = (filters: QueryOf<'/audit'>) => useList('/audit', filters)

@@ -1,6 +1,5 @@
 import type { Asked } from '../translator/run-translator.ts'
 import { CHAT_PARAMETERS, THINKING_PARAMETERS } from './chat-parameters.ts'
-import type { OtherEndpoint } from './provider-under-test.ts'
 import { IMAGE } from './requests.ts'
 
 /** The parameters of a tool, with the parts of a JSON Schema that translations lose most easily. */
@@ -234,21 +233,3 @@ export const CHAT_REQUESTS: Readonly<Record<string, Asked>> = {
 
 /** All parameters of OpenAI at once, for a provider that passes them on. */
 export const ALL_PARAMETERS: Asked = Object.assign({}, ...Object.values({ ...CHAT_PARAMETERS, ...THINKING_PARAMETERS }))
-
-const SOUND = new File(['a sound'], 'a.mp3', { type: 'audio/mpeg' })
-
-/** Requests to endpoints that some providers serve beside chat completions, without their model. One with a file is a form. */
-export const ENDPOINT_REQUESTS: Readonly<Record<OtherEndpoint, Asked>> = {
-  completions: { prompt: 'Hello' },
-  embeddings: { input: 'Hello' },
-  messages: { max_tokens: 10, system: 'Be brief.', messages: [user('Hello')] },
-  'messages.count_tokens': { messages: [user('Hello')] },
-  responses: { input: 'Hello', instructions: 'Be brief.' },
-  moderations: { input: 'Hello' },
-  'images.generations': { prompt: 'A fox', size: '512x512' },
-  'images.edits': { prompt: 'A fox', image: new File(['a picture'], 'a.png', { type: 'image/png' }) },
-  'audio.speech': { input: 'Hello', voice: 'alloy' },
-  'audio.transcriptions': { file: SOUND, language: 'en' },
-  'audio.translations': { file: SOUND },
-  rerank: { query: 'Where?', documents: ['Here.', 'There.'], top_n: 1 },
-}

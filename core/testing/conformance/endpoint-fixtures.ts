@@ -1,5 +1,5 @@
-import type { EndpointName } from '../../sdk/api.ts'
 import type { Asked } from '../translator/run-translator.ts'
+import type { MediaEndpoint } from '../upstream/endpoint-replies.ts'
 
 /** A call to an endpoint beside chat completions whose upstream does not speak as OpenAI's, or has a model of its own for it. */
 export interface EndpointFixture {
@@ -12,10 +12,7 @@ export interface EndpointFixture {
 }
 
 /** The endpoints of which a fixture may speak. */
-export type FixedEndpoint = Exclude<
-  EndpointName,
-  'chat.completions' | 'embeddings' | 'messages' | 'messages.count_tokens' | 'responses' | 'models'
->
+export type FixedEndpoint = Exclude<MediaEndpoint, 'embeddings'>
 
 /** The fixtures of a provider, by endpoint. */
 export type EndpointFixtures = Readonly<Partial<Record<FixedEndpoint, EndpointFixture>>>

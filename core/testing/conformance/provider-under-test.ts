@@ -1,4 +1,5 @@
-import type { EndpointName, FinishReason, ProviderPlugin, Usage } from '../../sdk/api.ts'
+import type { FinishReason, ProviderPlugin, Usage } from '../../sdk/api.ts'
+import type { OtherEndpoint } from '../gateway/endpoint-requests.ts'
 import type { PluginConfig } from '../gateway/plugin-gateway.ts'
 import type { Asked } from '../translator/run-translator.ts'
 import type { Said, SaidTool } from '../upstream/openai-reply.ts'
@@ -57,9 +58,6 @@ export interface MoreCalls {
    */
   readonly endpoints?: Readonly<Partial<Record<OtherEndpoint, Readonly<Record<string, Asked>>>>>
 }
-
-/** An endpoint beside chat completions and the list of models. */
-export type OtherEndpoint = Exclude<EndpointName, 'chat.completions' | 'models'>
 
 /** The requests that the upstream must get for the suite's calls. */
 export interface RequestsFixture extends MoreCalls {

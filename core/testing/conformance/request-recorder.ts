@@ -1,15 +1,14 @@
 import { ConfigError } from '../../text/diagnostic.ts'
+import { bodyOf, ENDPOINT_REQUESTS, type OtherEndpoint, pathOf } from '../gateway/endpoint-requests.ts'
 import type { Asked } from '../translator/run-translator.ts'
 import { json } from '../upstream/replies.ts'
 import type { Script } from '../upstream/script.ts'
-import { ENDPOINT_REQUESTS } from './client-requests.ts'
 import type { FixedEndpoint } from './endpoint-fixtures.ts'
 import { NAMESPACE, type Suite, startHarness } from './harness.ts'
 import {
   type ConfiguredCalls,
   isAbsent,
   type MoreCalls,
-  type OtherEndpoint,
   type ProviderUnderTest,
   type RequestsFixture,
 } from './provider-under-test.ts'
@@ -48,8 +47,7 @@ export class RequestRecorder {
     harness.answer(script)
     const { model = subject.model, ...rest } = { ...own, ...fields }
     const asked = { model: `${NAMESPACE}/${model}`, ...rest }
-    const path = `/v1/${name.replaceAll('.', '/')}`
-    await this.#call(title, () => harness.post(isForm(asked) ? toForm(asked) : asked, { path }))
+    await this.#call(title, () => harness.post(bodyOf(asked), { path: pathOf(name) }))
   }
 
   /** The calls of a fixture. */
@@ -131,14 +129,6 @@ function ownCall(
   const { asked: own, whole } = endpoints?.[name as FixedEndpoint] ?? {}
   const script = whole === undefined ? json({}, { status: 400 }) : wholeScript({ whole, says: {} })
   return { asked: { ...asked, ...own }, script }
-}
-
-const isForm = (asked: Asked): boolean => Object.values(asked).some((value) => value instanceof File)
-
-function toForm(asked: Asked): FormData {
-  const form = new FormData()
-  for (const [field, value] of Object.entries(asked)) form.set(field, value as string | File)
-  return form
 }
 
 function refusalOf(body: string): string {

@@ -1,6 +1,15 @@
 import { expect } from 'chai'
-import { type ChainPlugin, defineChain, GatewayError, Secret, secret, Type } from 'unified-model-gateway/plugin'
-import { FIN, hold, json, openaiReply, runLink, sse, startLink } from 'unified-model-gateway/plugin/testing'
+import {
+  type CallState,
+  type ChainPlugin,
+  defineChain,
+  type EndpointName,
+  GatewayError,
+  Secret,
+  secret,
+  Type,
+} from 'unified-model-gateway/plugin'
+import { EVERY_CALL, FIN, hold, json, openaiReply, runLink, sse, startLink } from 'unified-model-gateway/plugin/testing'
 
 /** Signs requests, shouts, and notes how calls end. */
 const shouter = defineChain({
@@ -55,6 +64,33 @@ const moody = defineChain({
     },
   }),
 })
+
+/** A link that handles each call before it is sent. */
+const before = (name: string, handle: (state: CallState) => Promise<void> | void): ChainPlugin =>
+  defineChain({
+    apiVersion: 1,
+    name,
+    schema: Type.Object({}),
+    create: () => ({
+      async handle({ state }, next) {
+        await handle(state)
+        await next()
+      },
+    }),
+  })
+
+/** The titles of the calls that fail with a link. */
+async function brokenBy(link: ChainPlugin): Promise<Readonly<Record<string, string | null>>> {
+  await using started = await startLink(link)
+  const broken: Record<string, string | null> = {}
+  for (const [title, call] of Object.entries(EVERY_CALL)) {
+    const { client } = await started.run(call)
+    if (client.error !== undefined) broken[title] = client.error.code
+  }
+  return broken
+}
+
+const WRITERS: readonly EndpointName[] = ['chat.completions', 'messages', 'responses']
 
 describe('runLink', () => {
   it('returns the whole reply, the upstream request, the outcome and the log', async () => {
@@ -132,9 +168,82 @@ describe('runLink', () => {
         },
       }),
     })
-    const { client } = await runLink(noter, { asked: 'models' })
+    const { client } = await runLink(noter, { endpoint: 'models' })
     expect(JSON.parse(client.text).data).to.have.length(1)
     expect(client.headers).to.include({ 'x-endpoint': 'models' })
+  })
+
+  for (const endpoint of WRITERS)
+    for (const stream of [false, true])
+      it(`returns what the client reads at ${endpoint}, ${stream ? 'streamed' : 'whole'}`, async () => {
+        const tools = [{ name: 'look', arguments: { at: 'Lima' } }]
+        const spoken = { reasoning: 'Hm.', text: 'I look.', tools }
+        const { client, upstream } = await runLink(shouter, { config, endpoint, asked: { stream }, upstream: spoken })
+        expect(client.status, client.text).to.equal(200)
+        expect(client.done).to.equal(stream)
+        expect(client.said).to.deep.equal({
+          reasoning: 'Hm.',
+          text: stream ? 'I LO!OK.!' : 'I LOOK.!',
+          tools,
+          finish: 'tool_calls',
+        })
+        expect(upstream[0]!.headers).to.include({ 'x-token': 't-secret' })
+      })
+
+  for (const endpoint of WRITERS)
+    it(`returns the error of a stream that breaks off at ${endpoint}`, async () => {
+      const script = sse([...openaiReply({ text: 'Hello' }).stream.slice(0, 2), FIN])
+      const { client } = await runLink(shouter, { config, endpoint, asked: { stream: true }, upstream: script })
+      expect(client).to.deep.include({ status: 200, done: false })
+      expect(client).not.to.have.property('said')
+      expect(client.error!.message).to.include('closed the connection')
+    })
+
+  it('calls each endpoint, whole and streamed, and each serves a link that changes nothing', async () => {
+    await using started = await startLink(before('noop', () => undefined))
+    const served: string[] = []
+    for (const [title, call] of Object.entries(EVERY_CALL)) {
+      const { client, upstream, outcome } = await started.run(call)
+      expect(client.status, `${title}: ${client.text}`).to.equal(200)
+      expect(outcome.kind, title).to.equal('ok')
+      expect(client.done, title).to.equal(title.endsWith(', streamed'))
+      if (upstream.length > 0) served.push(title)
+    }
+    expect(Object.keys(EVERY_CALL).filter((title) => !served.includes(title))).to.deep.equal(['messages.count_tokens', 'models'])
+  })
+
+  it('finds a link that adds a member of chat completions to every call', async () => {
+    const link = before('short', async (state) => {
+      if (state.endpoint !== 'models') (await state.call()).edit('/max_tokens', 100)
+    })
+    const broken = await brokenBy(link)
+    expect(Object.keys(broken).filter((title) => /^(?:chat|messages|responses|completions)/.test(title))).to.deep.equal([])
+    expect(broken).to.have.property('embeddings')
+    expect(broken).to.include.keys('rerank', 'audio.speech, streamed', 'audio.transcriptions', 'images.generations')
+  })
+
+  it('finds a link that reads messages of every call', async () => {
+    const link = before('reader', async (state) => {
+      if (state.endpoint !== 'models') (await state.call()).body.messages.at(-1)
+    })
+    const broken = await brokenBy(link)
+    expect(broken).to.include({ embeddings: 'plugin_error', completions: 'plugin_error' })
+    expect(broken).not.to.include.keys('chat.completions', 'messages', 'responses, streamed')
+  })
+
+  it('shows that a link masks the replies of chat completions only', async () => {
+    const link = before('mask', ({ endpoint, reply }) => {
+      if (endpoint !== 'chat.completions') return
+      reply.transform({
+        completion: (completion) => {
+          for (const { message } of completion.choices) message.content = '…'
+          return completion
+        },
+        chunk: (chunk) => chunk,
+      })
+    })
+    const read = async (endpoint: EndpointName) => (await runLink(link, { endpoint })).client.said?.text
+    expect(await Promise.all(WRITERS.map(read))).to.deep.equal(['…', 'Hello!', 'Hello!'])
   })
 
   it('sends several calls through one link', async () => {

@@ -35,6 +35,9 @@ describe('a budget', () => {
     expect(error.message).to.match(
       /^You exceeded your current quota: of the budget of your key, 1 USD\/month, 0\.00 USD is left, and this call to `up\/call` may cost up to 0\.25 USD\. The budget renews at \d{4}-\d\d-(28|29|30|31)T2[23]:00:00\.000Z\./,
     )
+    // opencode repeats any 429, but waits for this time.
+    const renewal = Date.parse(/renews at (\S+Z)/.exec(error.message)![1]!)
+    expect(Number(reply.headers.get('retry-after')) * 1000).to.be.within(renewal - Date.now(), renewal - Date.now() + 60_000)
     expect(priced.upstream.requests).to.have.length(4)
   })
 

@@ -59,6 +59,15 @@ describe('A link of the chain, at /v1/messages', () => {
       expect(sent).to.contain('Be brief.')
     })
 
+    it(`changes replies, of which a count of tokens is none (${namespace})`, async () => {
+      fixture.claude.on(() => json({ input_tokens: 14 }))
+      const messages = [{ role: 'user', content: 'hush' }]
+      const reply = await fixture.gateway.fetch('/v1/messages/count_tokens', { json: { model: `${namespace}/m`, messages } })
+      const text = await reply.text()
+      expect(reply.status, text).to.equal(200)
+      expect(JSON.parse(text).input_tokens).to.be.within(1, 20)
+    })
+
     it(`can change the reply, whole and streamed (${namespace})`, async () => {
       answer(namespace, false)
       const whole = (await (await ask(`${namespace}/m`, 'hush')).json()) as { content: unknown }

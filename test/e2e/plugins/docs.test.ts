@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { CONTRACT_VIOLATIONS } from '../../../core/plugins/faults.ts'
-import { hold, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
+import { EVERY_CALL, hold, json, runLink, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { DOCUMENTED_FILES, ROOT, run } from '../../plugins/kit/author.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { readText } from '../../support/sources.ts'
@@ -37,7 +37,7 @@ describe('docs/plugins.md', () => {
     const args = ['--test', ...tests.map((name) => join(folder, name))]
     const stdout = await run(process.execPath, args).catch((error) => error.stdout)
     expect(stdout)
-      .to.match(/pass 6\n/)
+      .to.match(new RegExp(`pass ${7 + Object.keys(EVERY_CALL).length}\n`))
       .and.to.match(/fail 0\n/)
   })
 
@@ -73,6 +73,22 @@ describe('docs/plugins.md', () => {
       }
     }
   })
+
+  for (const [name, config] of Object.entries({
+    'slow-calls': { limit: 1 },
+    timing: {},
+    'house-rules': { mostTokens: 100 },
+    mask: { word: 'secret' },
+    memory: {},
+    'fair-share': { calls: 1 },
+  }))
+    it(`has a link that serves calls of every kind: ${name}`, async () => {
+      const { default: plugin } = await import(join(folder, `${name}.ts`))
+      for (const [title, call] of Object.entries(EVERY_CALL)) {
+        const { client } = await runLink(plugin, { config, ...call })
+        expect(client.status, `${title}: ${client.text}`).to.equal(200)
+      }
+    }).timeout(30_000)
 
   describe('has working plugins:', () => {
     let upstream: ScriptedUpstream

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readText } from '../../../core/testing/gateway/client-reply.ts'
+import { readText } from '../../../core/testing/gateway/read-text.ts'
 import { type Hold, hold, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { Home, type Umg } from '../lifecycle/umg.ts'
 import { ask, hello, stream } from './openai-wire.ts'

@@ -4,6 +4,7 @@ import type { Credential } from '../../api/operations.ts'
 import { exactly, percent } from '../../ui/numbers.ts'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { Connector } from './connector.tsx'
+import { DiscoveryFailure, Evidence } from './evidence.tsx'
 import { HealthLabel } from './health-label.tsx'
 import styles from './lane-view.module.css'
 import type { Lane, LaneEnd } from './lanes.ts'
@@ -44,7 +45,7 @@ export function LaneView({ lane }: { readonly lane: Lane }) {
   )
 }
 
-function LaneName({ lane: { name, line, dormant, models, credentials } }: { readonly lane: Lane }) {
+function LaneName({ lane: { name, line, dormant, models, credentials, discoveryError } }: { readonly lane: Lane }) {
   return (
     <div className={styles.name}>
       <Text size="sm" fw={600} truncate title={name}>
@@ -65,6 +66,7 @@ function LaneName({ lane: { name, line, dormant, models, credentials } }: { read
           ))}
         </ul>
       )}
+      {discoveryError !== undefined && <DiscoveryFailure error={discoveryError} />}
       {dormant !== undefined && (
         <Text size="xs" c="dimmed" lineClamp={2}>
           Dormant: {dormant}
@@ -89,12 +91,15 @@ function CredentialState({ credential: { name, cooldown_seconds } }: { readonly 
   )
 }
 
-function End({ end: { name, kind, share, health, lastCall } }: { readonly end: LaneEnd }) {
+function End({ end: { name, kind, share, health, lastCall, ...evidence } }: { readonly end: LaneEnd }) {
   return (
     <>
-      <Text size="sm" truncate title={name} className={styles.endName}>
-        {name}
-      </Text>
+      <div className={styles.endName}>
+        <Text size="sm" truncate title={name}>
+          {name}
+        </Text>
+        <Evidence {...evidence} />
+      </div>
       <Text size="xs" c="dimmed" className={styles.share}>
         {kind === 'fallback' ? 'Fallback' : kind === 'provider' ? 'Provider' : share !== undefined && percent(share, 1)}
       </Text>

@@ -1,4 +1,14 @@
-import type { Credential, Health, LastCall, Namespace, RoutingTable, Target } from '../../api/operations.ts'
+import type {
+  Credential,
+  DiscoveryError,
+  Health,
+  LastCall,
+  LastError,
+  Namespace,
+  RecentAttempts,
+  RoutingTable,
+  Target,
+} from '../../api/operations.ts'
 
 /** A target, a fallback or a provider: the right end of a lane. */
 export interface LaneEnd {
@@ -9,6 +19,10 @@ export interface LaneEnd {
   readonly health?: Health
   /** Absent: none since the gateway started. */
   readonly lastCall?: LastCall
+  /** Absent: no attempts since the gateway started. */
+  readonly recent?: RecentAttempts
+  /** Absent: none since the gateway started. */
+  readonly lastError?: LastError
 }
 
 /** A row of the graph: the names that clients use, and what serves them. */
@@ -24,6 +38,8 @@ export interface Lane {
   readonly models: readonly string[]
   /** Those that share the calls of a namespace; empty if there are not several. */
   readonly credentials: readonly Credential[]
+  /** Why the models of a namespace could not be listed the last time. */
+  readonly discoveryError: DiscoveryError | undefined
   readonly ends: readonly LaneEnd[]
 }
 
@@ -49,21 +65,26 @@ function curated({ name, routes }: Namespace): Omit<Lane, 'aliases'>[] {
     dormant: undefined,
     models: [],
     credentials: [],
+    discoveryError: undefined,
     ends: [...route.targets.map(endOf('target')), ...route.fallbacks.map(endOf('fallback'))],
   }))
 }
 
-function passing({ name, line, provider, dormant, models = [], credentials = [] }: Namespace): Omit<Lane, 'aliases'>[] {
+function passing({ name, provider, models = [], credentials = [], ...namespace }: Namespace): Omit<Lane, 'aliases'>[] {
   if (provider === null) return []
-  return [{ name: `${name}/*`, line, dormant, models, credentials, ends: [{ name: provider, kind: 'provider' }] }]
+  const { line, dormant, discovery_error: discoveryError } = namespace
+  const ends: readonly LaneEnd[] = [{ name: provider, kind: 'provider' }]
+  return [{ name: `${name}/*`, line, dormant, models, credentials, discoveryError, ends }]
 }
 
 const endOf =
   (kind: LaneEnd['kind']) =>
-  ({ model, share, health, last_call: lastCall }: Target): LaneEnd => ({
+  ({ model, share, health, last_call: lastCall, recent, last_error: lastError }: Target): LaneEnd => ({
     name: model,
     kind,
     ...(health && { health }),
     ...(lastCall && { lastCall }),
+    ...(recent && { recent }),
+    ...(lastError && { lastError }),
     ...(share !== undefined && { share }),
   })

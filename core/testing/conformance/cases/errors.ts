@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readText } from '../../gateway/client-reply.ts'
+import { readText } from '../../gateway/read-text.ts'
 import { RETRY_AFTER_FORMS, retryAfter } from '../../upstream/replies.ts'
 import { FIN, RST } from '../../upstream/script.ts'
 import type { Suite } from '../harness.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readText } from '../../gateway/client-reply.ts'
+import { readText } from '../../gateway/read-text.ts'
 import { ENCRYPTED, responsesReply } from '../../upstream/responses-reply.ts'
 import { FIN } from '../../upstream/script.ts'
 import { NAMESPACE, type Suite } from '../harness.ts'

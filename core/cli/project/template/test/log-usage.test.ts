@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { runLink } from 'unified-model-gateway/plugin/testing'
+import { EVERY_CALL, runLink } from 'unified-model-gateway/plugin/testing'
 import plugin from '../plugins/log-usage.ts'
 
 it('logs the tokens of a call', async () => {
@@ -11,6 +11,13 @@ it('logs the tokens of a call', async () => {
     [['usage', outcome.usage?.total_tokens]],
   )
 })
+
+for (const [title, call] of Object.entries(EVERY_CALL)) {
+  it(`leaves the reply as it is: ${title}`, async () => {
+    const { client } = await runLink(plugin, call)
+    assert.equal(client.status, 200, client.text)
+  })
+}
 
 it('logs no call of few tokens', async () => {
   const { log } = await runLink(plugin, { config: { least: 1_000_000 } })

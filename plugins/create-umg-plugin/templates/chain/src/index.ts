@@ -1,4 +1,4 @@
-import { defineChain, GatewayError, Type } from 'unified-model-gateway/plugin'
+import { defineChain, type EndpointName, GatewayError, Type } from 'unified-model-gateway/plugin'
 
 const schema = Type.Object(
   {
@@ -8,6 +8,9 @@ const schema = Type.Object(
   },
   { additionalProperties: false },
 )
+
+/** The endpoints at which models write. Links see calls of Messages and Responses as chat completions; others have no `max_tokens`. */
+const WRITING: ReadonlySet<EndpointName> = new Set(['chat.completions', 'completions', 'messages', 'responses'])
 
 /** Sends the team of each call to the upstream, limits the length of replies, and logs slow calls. */
 export default defineChain({
@@ -19,14 +22,14 @@ export default defineChain({
     return {
       async handle(ctx, next) {
         const { state } = ctx
-        // The list of models has no body and no tokens.
-        if (state.endpoint === 'models') return next()
         state.upstreamHeaders['x-team'] = team
-        const call = await state.call()
-        const requested = call.member('max_tokens')
-        if (requested == null) call.edit('/max_tokens', mostTokens)
-        else if (Number(requested) > mostTokens) {
-          throw new GatewayError('request_refused', { values: { detail: `Ask for at most ${mostTokens} tokens.` } })
+        if (WRITING.has(state.endpoint)) {
+          const call = await state.call()
+          const requested = call.member('max_completion_tokens') ?? call.member('max_tokens')
+          if (requested == null) call.edit('/max_tokens', mostTokens)
+          else if (Number(requested) > mostTokens) {
+            throw new GatewayError('request_refused', { values: { detail: `Ask for at most ${mostTokens} tokens.` } })
+          }
         }
         state.onSettled(({ kind, times }) => {
           if (times.total >= slow) host.log.warn({ call: state.id, kind, ms: Math.round(times.total) }, 'a slow call')

@@ -1,16 +1,25 @@
 import assert from 'node:assert/strict'
-import { hold, json, openaiReply, runLink, sse } from 'unified-model-gateway/plugin/testing'
+import { EVERY_CALL, hold, json, openaiReply, runLink, sse } from 'unified-model-gateway/plugin/testing'
 import plugin from '../src/index.ts'
 
 const config = { team: 'red', mostTokens: 100 }
 
 describe('__name__', () => {
-  for (const stream of [false, true]) {
-    it(`sends the team to the upstream and the client, ${stream ? 'streamed' : 'whole'}`, async () => {
-      const { client, upstream, outcome } = await runLink(plugin, { config, asked: { stream } })
-      assert.equal(upstream[0]?.headers['x-team'], 'red')
+  // A link sees the calls of all endpoints, which have other members than chat completions.
+  for (const [title, call] of Object.entries(EVERY_CALL)) {
+    it(`sends the team to the upstream and the client: ${title}`, async () => {
+      const { client, upstream, outcome } = await runLink(plugin, { config, ...call })
+      assert.equal(client.status, 200, client.text)
+      for (const { headers } of upstream) assert.equal(headers['x-team'], 'red')
       assert.equal(client.headers['x-team'], 'red')
       assert.equal(outcome.kind, 'ok')
+    })
+  }
+
+  for (const endpoint of ['chat.completions', 'messages', 'responses'] as const) {
+    it(`leaves what the model says as it is: ${endpoint}`, async () => {
+      const { client } = await runLink(plugin, { config, endpoint, asked: { stream: true }, upstream: { text: 'Good morning' } })
+      assert.deepEqual(client.said, { text: 'Good morning', finish: 'stop' })
     })
   }
 
