@@ -37,6 +37,8 @@ export interface ScriptedModel {
 export interface Asked {
   readonly body: string
   readonly streamed: boolean
+  /** The version of Anthropic's API that it names. */
+  readonly version: string | undefined
 }
 
 /** One gateway with a model of each vendor. */
@@ -83,7 +85,7 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
     if (COUNT_PATHS.test(request.path)) return json({ input_tokens: COUNTED, inputTokens: COUNTED, totalTokens: COUNTED })
     const streamed = isStreamed(request)
     const body = request.body.toString()
-    asked.push({ body, streamed })
+    asked.push({ body, streamed, version: request.headers['anthropic-version'] as string | undefined })
     if (refusal !== undefined) return refusal
     const rule = vendor.strict && refusedBy(vendor.strict, request)
     if (rule !== undefined) return vendor.strict!.refusal(rule.what)

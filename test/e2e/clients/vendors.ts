@@ -20,6 +20,8 @@ export interface Vendor {
   readonly name: string
   readonly provider: string
   readonly model: string
+  /** The APIs of its vendor by which the gateway reaches it, as the vendor names them. */
+  readonly reachedBy: string
   config(origin: string): object
   /** The content type of its upstream's streams. Default: `text/event-stream`. */
   readonly streamType?: string
@@ -109,6 +111,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'openai-compatible',
     provider: 'openai-compatible',
     model: 'some-model',
+    reachedBy: 'Chat Completions',
     config: (origin) => ({ baseUrl: `${origin}/v1`, apiKey: KEY }),
     reply: openai,
     returns: () => [THOUGHT],
@@ -117,6 +120,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'openai',
     provider: 'openai-compatible',
     model: 'gpt-5',
+    reachedBy: 'Chat Completions; Responses for clients of Responses',
     config: (origin) => ({ preset: 'openai', baseUrl: `${origin}/v1`, apiKey: KEY }),
     reply: openai,
     returns: (protocol) => (protocol === 'responses' ? [ENCRYPTED] : []),
@@ -125,6 +129,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'openai-by-responses',
     provider: 'openai-compatible',
     model: 'gpt-5.5-pro',
+    reachedBy: 'Responses',
     config: (origin) => ({ preset: 'openai', baseUrl: `${origin}/v1`, apiKey: KEY }),
     reply: (said, _path, count) => responsesReply(said, count),
     returns: () => [ENCRYPTED],
@@ -133,6 +138,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'azure-openai',
     provider: 'azure-openai',
     model: 'gpt-5-in-sweden',
+    reachedBy: 'Chat Completions; Responses for clients of Responses',
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
     reply: (said, path, count) =>
       path.includes('/responses') ? responsesReply(said, count) : azureReply({ ...said, usage: USAGE }, count),
@@ -142,6 +148,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'anthropic',
     provider: 'anthropic',
     model: 'claude-haiku-4-5',
+    reachedBy: 'Messages',
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
     reply: claude,
     returns: () => CLAUDE_RETURNS,
@@ -151,6 +158,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'gemini',
     provider: 'gemini',
     model: 'gemini-2.5-pro',
+    reachedBy: '`generateContent`',
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
     reply: google,
     returns: () => [SIGNATURE],
@@ -160,6 +168,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'vertex-gemini',
     provider: 'vertex',
     model: 'gemini-2.5-pro',
+    reachedBy: '`generateContent`',
     config: (origin) => ({ ...GOOGLE_CLOUD, baseUrl: origin }),
     reply: google,
     returns: () => [SIGNATURE],
@@ -169,6 +178,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'vertex-claude',
     provider: 'vertex',
     model: 'claude-haiku-4-5@20251001',
+    reachedBy: 'Messages, by `rawPredict`',
     config: (origin) => ({ ...GOOGLE_CLOUD, baseUrl: origin }),
     reply: claude,
     returns: () => CLAUDE_RETURNS,
@@ -178,6 +188,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'bedrock',
     provider: 'bedrock',
     model: 'us.anthropic.claude-sonnet-4-6',
+    reachedBy: 'Converse; InvokeModel for clients of Messages',
     config: (origin) => ({ region: 'us-east-1', baseUrl: origin, apiKey: KEY }),
     streamType: 'application/vnd.amazon.eventstream',
     reply: amazon,
@@ -188,6 +199,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'cohere',
     provider: 'cohere',
     model: 'command-a-reasoning-08-2025',
+    reachedBy: 'Chat (version 2)',
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
     reply: command,
     returns: () => [THOUGHT],
@@ -196,6 +208,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'ollama',
     provider: 'ollama',
     model: 'gpt-oss:20b',
+    reachedBy: '`/api/chat`',
     config: (origin) => ({ baseUrl: origin }),
     streamType: 'application/x-ndjson',
     reply: local,
@@ -208,6 +221,7 @@ export const CHAT_ONLY: Vendor = {
   name: 'groq',
   provider: 'openai-compatible',
   model: 'openai/gpt-oss-120b',
+  reachedBy: 'Chat Completions',
   config: (origin) => ({ preset: 'groq', baseUrl: `${origin}/v1`, apiKey: KEY }),
   reply: openai,
   returns: () => [],
