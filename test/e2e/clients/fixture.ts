@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   type Bytes,
   FIN,
@@ -89,7 +90,7 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
     if (refusal !== undefined) return refusal
     const rule = vendor.strict && refusedBy(vendor.strict, request)
     if (rule !== undefined) return vendor.strict!.refusal(rule.what)
-    const said = vendor.reply(says(body), request.path)
+    const said = vendor.reply(withIds(says(body)), request.path)
     if (!streamed) return json(said.whole)
     const { streamType = 'text/event-stream' } = vendor
     const stream = lastWords === undefined ? said.stream : brokenAfter(lastWords, said.stream)
@@ -123,6 +124,11 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
       return asked
     },
   }
+}
+
+/** As vendors make them: no id of a call comes twice. */
+function withIds({ tools, ...said }: Said): Said {
+  return { ...said, ...(tools && { tools: tools.map((tool) => ({ ...tool, id: `call_${randomUUID().replaceAll('-', '')}` })) }) }
 }
 
 /** The events up to the one with these words, and the end of the connection. */

@@ -52,7 +52,9 @@ function claude({ reasoning, text, tools = [] }: Said, _path: string, count = 2)
   const blocks = [
     ...(reasoning === undefined ? [] : [anthropic.thinking(SIGNATURE, ...inPieces(reasoning, count))]),
     ...(text === undefined ? [] : [anthropic.text(...inPieces(text, count))]),
-    ...tools.map(({ name, arguments: values }, index) => anthropic.tool(`toolu_${index}`, name, ...argumentsOf(values, count))),
+    ...tools.map(({ name, arguments: values, id }, index) =>
+      anthropic.tool(id ?? `toolu_${index}`, name, ...argumentsOf(values, count)),
+    ),
   ]
   return anthropic.message(blocks, tools.length > 0 ? { stop_reason: 'tool_use' } : {})
 }
@@ -82,7 +84,9 @@ function converse({ reasoning, text, tools = [] }: Said, _path: string, count = 
   const blocks = [
     ...(reasoning === undefined ? [] : [bedrock.reasoning(...inPieces(reasoning, count))]),
     ...(text === undefined ? [] : [bedrock.text(...inPieces(text, count))]),
-    ...tools.map(({ name, arguments: values }, index) => bedrock.tool(`tooluse_${index}`, name, ...argumentsOf(values, count))),
+    ...tools.map(({ name, arguments: values, id }, index) =>
+      bedrock.tool(id ?? `tooluse_${index}`, name, ...argumentsOf(values, count)),
+    ),
   ]
   return bedrock.reply(blocks, tools.length > 0 ? 'tool_use' : 'end_turn')
 }
@@ -91,7 +95,9 @@ function command({ reasoning, text, tools = [] }: Said, _path: string, count = 2
   const parts = [
     ...(reasoning === undefined ? [] : [cohere.content('thinking', ...inPieces(reasoning, count))]),
     ...(text === undefined ? [] : [cohere.content('text', ...inPieces(text, count))]),
-    ...tools.map(({ name, arguments: values }, index) => cohere.tool(`${name}_${index}`, name, ...argumentsOf(values, count))),
+    ...tools.map(({ name, arguments: values, id }, index) =>
+      cohere.tool(id ?? `${name}_${index}`, name, ...argumentsOf(values, count)),
+    ),
   ]
   return cohere.reply(parts, tools.length > 0 ? 'TOOL_CALL' : 'COMPLETE')
 }
@@ -100,7 +106,7 @@ const local = ({ reasoning = '', text = '', tools = [] }: Said, _path: string, c
   ollama.reply([
     ...inPieces(reasoning, count).map((thinking) => ({ thinking })),
     ...inPieces(text, count).map((content) => ({ content })),
-    ...tools.map(({ name, arguments: values }, index) => ollama.call(index, name, values)),
+    ...tools.map(({ name, arguments: values, id }, index) => ollama.call(index, name, values, id)),
   ])
 
 const GOOGLE_CLOUD = { project: 'acme-ai', region: 'us-east5' }
