@@ -102,6 +102,9 @@ export const AGENTS: readonly CodingAgent[] = [
   },
 ]
 
+/** Milliseconds after which an agent is ended. */
+const PATIENCE_MS = 300_000
+
 /** What an agent wrote until its end, and the file that it made. */
 export interface Written {
   readonly said: string
@@ -118,6 +121,7 @@ export async function runAgent(agent: CodingAgent, settings: Settings): Promise<
     cwd: path,
     env: { PATH: process.env.PATH, HOME: path, NO_PROXY: '127.0.0.1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: PATIENCE_MS,
   })
   const [said, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   return { said, errors, made: await readFile(join(path, MADE), 'utf8').catch(() => undefined) }
