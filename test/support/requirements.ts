@@ -112,6 +112,9 @@ export type RequirementName = keyof typeof REQUIREMENTS
 /** What to do about each of them where it is missing. */
 export const remedies = (): readonly string[] => Object.values(REQUIREMENTS).map(({ missing }) => missing)
 
+/** What to do about one of them where it is missing. */
+export const remedyOf = (name: RequirementName): string => REQUIREMENTS[name].missing
+
 const found = new Map<RequirementName, string | undefined>()
 
 /** Where it is; undefined where it is not here. */

@@ -14,8 +14,8 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
-/** Starts a proxy to the server of a URL on a free port. */
-export async function startTcpProxy(url: string): Promise<TcpProxy> {
+/** Starts a proxy to the server of a URL on a free port. `onReply`: gets the bytes that the server sends. */
+export async function startTcpProxy(url: string, onReply?: (bytes: Buffer) => void): Promise<TcpProxy> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
   let isFrozen = false
@@ -26,6 +26,7 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
       return
     }
     const far = connect(Number(port), hostname)
+    if (onReply !== undefined) far.on('data', onReply)
     for (const [from, to] of [
       [near, far],
       [far, near],

@@ -44,7 +44,13 @@ const text = { type: ['string', 'array'] }
 
 const image = { prompt: string, n: count, stream: boolean, user: string }
 
-/** A stream of text completions has the form of one of chat completions. */
+/** Whether a member is a list of these. A long one is not looked through. */
+function lists(reply: ScannedReply, key: string, isElement: (element: Readonly<Record<string, unknown>>) => boolean): boolean {
+  const elements = reply.get(key) ?? []
+  return reply.listsObjects(key) && Array.isArray(elements) && elements.every((each) => isRecord(each) && isElement(each))
+}
+
+/** Text completions have the form of chat completions, but a text in the place of a message. */
 const completionReply: ReplyFormat = {
   ...chatReply,
   endpoint: 'completions',
@@ -54,12 +60,11 @@ const completionReply: ReplyFormat = {
       size: call.size,
       choices: call.choices * promptsOf(call.member?.('prompt')),
     }),
-}
-
-/** Whether a member is a list of these. A long one is not looked through. */
-function lists(reply: ScannedReply, key: string, isElement: (element: Readonly<Record<string, unknown>>) => boolean): boolean {
-  const elements = reply.get(key) ?? []
-  return reply.listsObjects(key) && Array.isArray(elements) && elements.every((each) => isRecord(each) && isElement(each))
+  whole(reply) {
+    const facts = chatReply.whole(reply)
+    const isReply = facts?.refusal !== undefined || lists(reply, 'choices', ({ text: words }) => typeof words === 'string')
+    return isReply ? facts : undefined
+  },
 }
 
 const imageReplies: Replies = {

@@ -5,6 +5,8 @@ import { DONE, event } from './replies.ts'
 export interface SaidTool {
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
+  /** Default: one that counts the calls of a reply. Those of vendors are random. */
+  readonly id?: string
 }
 
 /** The content of a reply, in OpenAI's terms. A part that is left out must be absent from the reply. */
@@ -66,8 +68,8 @@ function chunk(delta: ChatDelta, finish: FinishReason | null = null): string {
 
 const called = ({ name, arguments: values }: SaidTool) => ({ name, arguments: JSON.stringify(values) })
 
-const toolStart = ({ name }: SaidTool, index: number) => ({
-  id: `call_${index + 1}`,
+const toolStart = ({ name, id }: SaidTool, index: number) => ({
+  id: id ?? `call_${index + 1}`,
   type: 'function' as const,
   function: { name, arguments: '' },
 })

@@ -1,4 +1,4 @@
-import { finishOf, inPieces, type Said } from './openai-reply.ts'
+import { finishOf, inPieces, type Said, type SaidTool } from './openai-reply.ts'
 import { event } from './replies.ts'
 
 /** What a model of OpenAI wants back of its reasoning. */
@@ -47,9 +47,9 @@ function message(text: string, kind: 'output_text' | 'refusal', count: number): 
   }
 }
 
-function call({ name, arguments: values }: NonNullable<Said['tools']>[number], index: number, count: number): Item {
+function call({ name, arguments: values, id }: SaidTool, index: number, count: number): Item {
   const text = JSON.stringify(values)
-  const head = { id: `fc_${index}`, type: 'function_call', call_id: `call_${index}`, name }
+  const head = { id: `fc_${index}`, type: 'function_call', call_id: id ?? `call_${index}`, name }
   return {
     whole: { ...head, arguments: text, status: 'completed' },
     added: { ...head, arguments: '', status: 'in_progress' },

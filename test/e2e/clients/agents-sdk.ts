@@ -1,6 +1,6 @@
-import { Agent, type ModelSettings, OpenAIProvider, Runner, tool } from '@openai/agents'
+import { Agent, type AgentInputItem, type ModelSettings, OpenAIProvider, Runner, tool, user } from '@openai/agents'
 import { z } from 'zod'
-import { type Answer, type Client, type Gateway, type Looped, QUESTION, titleOf, WEATHER, weatherIn } from './client.ts'
+import { type Answer, type Client, type Gateway, type Looped, NEXT, QUESTION, titleOf, WEATHER, weatherIn } from './client.ts'
 import type { Protocol } from './vendors.ts'
 
 // Traces would go to OpenAI.
@@ -33,8 +33,12 @@ function travelling(model: string, modelSettings: ModelSettings) {
 /** What a run has at its end. */
 interface Run {
   readonly finalOutput?: unknown
+  readonly history: AgentInputItem[]
   readonly rawResponses: readonly { readonly usage: { readonly inputTokens: number; readonly outputTokens: number } }[]
 }
+
+/** The conversation after the first answer. */
+const continued = ({ history }: Run): AgentInputItem[] => [...history, user(NEXT)]
 
 const toAnswer = ({ finalOutput, rawResponses }: Run): Answer => ({
   text: String(finalOutput),
@@ -58,9 +62,16 @@ function client(protocol: 'responses' | 'chat'): Client {
     package: '@openai/agents',
     protocol,
     tasks: {
-      ask: async (gateway, model) => toAnswer(await connect(gateway).run(asking(model), QUESTION)),
+      async ask(gateway, model) {
+        const runner = connect(gateway)
+        const first = await runner.run(asking(model), QUESTION)
+        return toAnswer(await runner.run(asking(model), continued(first)))
+      },
       async stream(gateway, model) {
-        const result = await connect(gateway).run(asking(model), QUESTION, { stream: true })
+        const runner = connect(gateway)
+        const first = await runner.run(asking(model), QUESTION, { stream: true })
+        await first.completed
+        const result = await runner.run(asking(model), continued(first), { stream: true })
         const pieces = await Array.fromAsync(result.toTextStream())
         await result.completed
         return { ...toAnswer(result), pieces }

@@ -7,7 +7,7 @@ import { createAnthropic as createAnthropic3 } from 'ai-sdk-anthropic-3'
 import { createOpenAI as createOpenAI3 } from 'ai-sdk-openai-3'
 import { createOpenAICompatible as createOpenAICompatible2 } from 'ai-sdk-openai-compatible-2'
 import { z } from 'zod'
-import { type Client, type Gateway, packageIn, QUESTION, WEATHER, weatherIn } from './client.ts'
+import { type Client, type Gateway, NEXT, packageIn, QUESTION, type Version, WEATHER, weatherIn } from './client.ts'
 import type { Protocol } from './vendors.ts'
 
 type Options = NonNullable<Parameters<typeof ai7.generateText>[0]['providerOptions']>
@@ -38,6 +38,7 @@ const SDKS: readonly Sdk[] = [
 interface Provider {
   readonly name: string
   readonly protocol: Protocol
+  readonly version?: Version
   model(gateway: Gateway, id: string): ai7.LanguageModel
   /** Ask the model to think. */
   readonly thinking: Options
@@ -65,6 +66,7 @@ const providersOf = (sdk: Sdk): readonly Provider[] => [
   {
     name: 'anthropic',
     protocol: 'messages',
+    version: '2023-06-01',
     model: ({ url, key }, id) => sdk.createAnthropic({ baseURL: `${url}/v1`, apiKey: key })(id),
     thinking: { anthropic: { thinking: { type: 'enabled', budgetTokens: 2000 } } },
     structured: { anthropic: { structuredOutputMode: 'outputFormat' } },
@@ -73,7 +75,7 @@ const providersOf = (sdk: Sdk): readonly Provider[] => [
 
 function client(
   { package: folder, ai, isStepCount }: Sdk,
-  { model: modelOf, thinking, structured, name, protocol }: Provider,
+  { model: modelOf, thinking, structured, name, protocol, version }: Provider,
 ): Client {
   const { generateText, Output, streamText, tool } = ai
   const output = Output.object({ schema: z.object({ city: z.string() }) })
@@ -91,9 +93,13 @@ function client(
     return { tools: { weather }, stopWhen: isStepCount(5), cities }
   }
 
-  const settings = (gateway: Gateway, model: string) => ({
+  const asked = { role: 'user' as const, content: QUESTION }
+  const settings = (gateway: Gateway, model: string, answer?: string) => ({
     model: modelOf(gateway, model),
-    prompt: QUESTION,
+    messages:
+      answer === undefined
+        ? [asked]
+        : [asked, { role: 'assistant' as const, content: answer }, { role: 'user' as const, content: NEXT }],
     maxOutputTokens: 4000,
     maxRetries: 0,
   })
@@ -104,13 +110,16 @@ function client(
     package: folder,
     ...(folder !== SDKS[0]!.package && { isEarlier: true }),
     protocol,
+    ...(version && { version }),
     tasks: {
       async ask(gateway, model) {
-        const { text, usage } = await generateText(settings(gateway, model))
+        const first = await generateText(settings(gateway, model))
+        const { text, usage } = await generateText(settings(gateway, model, first.text))
         return { text, input: usage.inputTokens, output: usage.outputTokens }
       },
       async stream(gateway, model) {
-        const result = streamText(settings(gateway, model))
+        const first = streamText(settings(gateway, model))
+        const result = streamText(settings(gateway, model, await first.text))
         const pieces = await Array.fromAsync(result.textStream)
         const { inputTokens, outputTokens } = await result.usage
         return { text: await result.text, input: inputTokens, output: outputTokens, pieces }

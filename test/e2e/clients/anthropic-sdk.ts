@@ -10,27 +10,28 @@ import {
   type Client,
   type Gateway,
   type Looped,
+  NEXT,
   QUESTION,
   type Thought,
   titleOf,
+  type Version,
   WEATHER,
   weatherIn,
 } from './client.ts'
 
-/**
- * A major version of the SDK. 0 speaks version 2023-06-01 of the API, 1 version 2026-10-21. The earlier one is used as the newest one is:
- * what is used here is of the same shape.
- */
+/** A major version of the SDK. The earlier one is used as the newest one is: what is used here is of the same shape. */
 interface Sdk {
   readonly package: string
+  readonly version: Version
   readonly Anthropic: typeof Anthropic
   readonly zod: Pick<typeof zod1, 'zodOutputFormat'> & Pick<typeof beta1, 'betaZodTool'>
 }
 
 const SDKS: readonly Sdk[] = [
-  { package: '@anthropic-ai/sdk', Anthropic, zod: { ...zod1, ...beta1 } },
+  { package: '@anthropic-ai/sdk', version: '2026-10-21', Anthropic, zod: { ...zod1, ...beta1 } },
   {
     package: 'anthropic-sdk-0',
+    version: '2023-06-01',
     Anthropic: Anthropic0 as unknown as typeof Anthropic,
     zod: { ...zod0, ...beta0 } as unknown as Sdk['zod'],
   },
@@ -39,6 +40,16 @@ const SDKS: readonly Sdk[] = [
 const THINKING = { thinking: { type: 'enabled', budget_tokens: 2000 } } as const
 
 const ask = (model: string) => ({ model, max_tokens: 4000, messages: [{ role: 'user' as const, content: QUESTION }] })
+
+/** The same with the first answer in the conversation. */
+function askNext(model: string, { content }: Anthropic.Message) {
+  const asked = ask(model)
+  const more = [
+    { role: 'assistant' as const, content: content as Anthropic.ContentBlockParam[] },
+    { role: 'user' as const, content: NEXT },
+  ]
+  return { ...asked, messages: [...asked.messages, ...more] }
+}
 
 const textOf = ({ content }: Pick<Anthropic.Message, 'content'> | Pick<Anthropic.Beta.BetaMessage, 'content'>): string =>
   content.map((block) => (block.type === 'text' ? block.text : '')).join('')
@@ -54,7 +65,7 @@ const toThought = (message: Anthropic.Message): Thought => ({
   text: textOf(message),
 })
 
-function client({ package: folder, Anthropic: Client, zod }: Sdk): Client {
+function client({ package: folder, version, Anthropic: Client, zod }: Sdk): Client {
   const connect = ({ url, key }: Gateway) => new Client({ baseURL: url, apiKey: key, maxRetries: 0 })
   const place = { output_config: { format: zod.zodOutputFormat(z.object({ city: z.string() })) } }
 
@@ -77,11 +88,18 @@ function client({ package: folder, Anthropic: Client, zod }: Sdk): Client {
     package: folder,
     ...(folder !== SDKS[0]!.package && { isEarlier: true }),
     protocol: 'messages',
+    version,
     tasks: {
-      ask: async (gateway, model) => toAnswer(await connect(gateway).messages.create(ask(model))),
+      async ask(gateway, model) {
+        const { messages } = connect(gateway)
+        const first = await messages.create(ask(model))
+        return toAnswer(await messages.create(askNext(model, first)))
+      },
       async stream(gateway, model) {
+        const { messages } = connect(gateway)
+        const first = await messages.stream(ask(model)).finalMessage()
         const pieces: string[] = []
-        const stream = connect(gateway).messages.stream(ask(model))
+        const stream = messages.stream(askNext(model, first))
         stream.on('text', (piece) => pieces.push(piece))
         return { ...toAnswer(await stream.finalMessage()), pieces }
       },

@@ -20,9 +20,9 @@ export interface Answer {
 
 /** What clients do for their users. */
 export interface EveryTask {
-  /** Asks, and gets a text. */
+  /** Two turns: asks, gets a text, asks again with both in the conversation, and gets another. */
   ask(gateway: Gateway, model: string): Promise<Answer>
-  /** The same as a stream, in the pieces in which it came. */
+  /** The same as streams. `pieces`: those of the second text, as they came. */
   stream(gateway: Gateway, model: string): Promise<Answer & { readonly pieces: readonly string[] }>
   /** Asks with a tool, `weather`, runs it as long as the model calls it, and gets the last text. */
   loop(gateway: Gateway, model: string): Promise<Looped>
@@ -57,6 +57,8 @@ export interface Thought {
 export interface Client {
   readonly name: string
   readonly protocol: Protocol
+  /** The version of Anthropic's API that it speaks. */
+  readonly version?: Version
   /** Its folder in node_modules, by which its version is known. */
   readonly package?: string
   /** The Python that it needs. */
@@ -68,8 +70,14 @@ export interface Client {
   readonly tasks: Partial<EveryTask> & Pick<EveryTask, 'stream'>
 }
 
+/** A version of Anthropic's Messages API: what clients name in the header `anthropic-version`. */
+export type Version = '2023-06-01' | '2026-10-21'
+
 /** What every client asks. */
 export const QUESTION = 'How is the weather?'
+
+/** What it asks next. */
+export const NEXT = 'And tomorrow?'
 
 /** The tool of every client. */
 export const WEATHER = { name: 'weather', description: 'Tells the weather of a city.' } as const

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   type Bytes,
   FIN,
@@ -37,6 +38,8 @@ export interface ScriptedModel {
 export interface Asked {
   readonly body: string
   readonly streamed: boolean
+  /** The version of Anthropic's API that it names. */
+  readonly version: string | undefined
 }
 
 /** One gateway with a model of each vendor. */
@@ -83,11 +86,11 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
     if (COUNT_PATHS.test(request.path)) return json({ input_tokens: COUNTED, inputTokens: COUNTED, totalTokens: COUNTED })
     const streamed = isStreamed(request)
     const body = request.body.toString()
-    asked.push({ body, streamed })
+    asked.push({ body, streamed, version: request.headers['anthropic-version'] as string | undefined })
     if (refusal !== undefined) return refusal
     const rule = vendor.strict && refusedBy(vendor.strict, request)
     if (rule !== undefined) return vendor.strict!.refusal(rule.what)
-    const said = vendor.reply(says(body), request.path)
+    const said = vendor.reply(withIds(says(body)), request.path)
     if (!streamed) return json(said.whole)
     const { streamType = 'text/event-stream' } = vendor
     const stream = lastWords === undefined ? said.stream : brokenAfter(lastWords, said.stream)
@@ -121,6 +124,11 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
       return asked
     },
   }
+}
+
+/** As vendors make them: no id of a call comes twice. */
+function withIds({ tools, ...said }: Said): Said {
+  return { ...said, ...(tools && { tools: tools.map((tool) => ({ ...tool, id: `call_${randomUUID().replaceAll('-', '')}` })) }) }
 }
 
 /** The events up to the one with these words, and the end of the connection. */

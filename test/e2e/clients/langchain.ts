@@ -4,7 +4,17 @@ import { type AIMessage, AIMessageChunk, type BaseMessage, HumanMessage, type To
 import { tool } from '@langchain/core/tools'
 import { ChatOpenAI } from '@langchain/openai'
 import { z } from 'zod'
-import { type Answer, type Client, type Gateway, type Looped, QUESTION, type Thought, WEATHER, weatherIn } from './client.ts'
+import {
+  type Answer,
+  type Client,
+  type Gateway,
+  type Looped,
+  NEXT,
+  QUESTION,
+  type Thought,
+  WEATHER,
+  weatherIn,
+} from './client.ts'
 
 /** A chat model of LangChain. */
 interface ChatModel extends Omit<Client, 'tasks'> {
@@ -66,10 +76,16 @@ function client({ model: modelOf, thinking, isSilent, ...head }: ChatModel): Cli
   return {
     ...head,
     tasks: {
-      ask: async (gateway, model) => toAnswer(await ask(modelOf(gateway, model), question())),
+      async ask(gateway, model) {
+        const asked = modelOf(gateway, model)
+        const first = await ask(asked, question())
+        return toAnswer(await ask(asked, [...question(), first, new HumanMessage(NEXT)]))
+      },
       async stream(gateway, model) {
+        const asked = modelOf(gateway, model)
+        const first = await listen(asked, question())
         const pieces: string[] = []
-        return { ...toAnswer(await listen(modelOf(gateway, model), question(), pieces)), pieces }
+        return { ...toAnswer(await listen(asked, [...question(), first, new HumanMessage(NEXT)], pieces)), pieces }
       },
       loop: (gateway, model) => loop(thinking(gateway, model), ask),
       streamedLoop: (gateway, model) => loop(thinking(gateway, model), listen),
@@ -127,6 +143,7 @@ const chatAnthropic = client({
   name: 'LangChain, ChatAnthropic',
   package: '@langchain/anthropic',
   protocol: 'messages',
+  version: '2023-06-01',
   miscounts: true,
   model: (gateway, id) => new ChatAnthropic(anthropic(gateway, id)),
   thinking: (gateway, id) => new ChatAnthropic({ ...anthropic(gateway, id), thinking: { type: 'enabled', budget_tokens: 2000 } }),

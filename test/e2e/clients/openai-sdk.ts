@@ -8,6 +8,7 @@ import {
   type Client,
   type Gateway,
   type Looped,
+  NEXT,
   QUESTION,
   type Tasks,
   type Thought,
@@ -88,11 +89,24 @@ function byResponses({ OpenAI: Client, zod }: Sdk): Tasks<'count'> {
     }
   }
 
+  /** The conversation after the first answer. */
+  const continued = ({ output }: Response): OpenAI.Responses.ResponseInput => [
+    { role: 'user', content: QUESTION },
+    ...(output as OpenAI.Responses.ResponseInput),
+    { role: 'user', content: NEXT },
+  ]
+
   return {
-    ask: async (gateway, model) => ofResponse(await responses(gateway).create({ model, input: QUESTION })),
+    async ask(gateway, model) {
+      const api = responses(gateway)
+      const first = await api.create({ model, input: QUESTION })
+      return ofResponse(await api.create({ model, input: continued(first) }))
+    },
     async stream(gateway, model) {
+      const api = responses(gateway)
+      const first = await api.stream({ model, input: QUESTION }).finalResponse()
       const pieces: string[] = []
-      const stream = responses(gateway).stream({ model, input: QUESTION })
+      const stream = api.stream({ model, input: continued(first) })
       stream.on('response.output_text.delta', ({ delta }) => pieces.push(delta))
       return { ...ofResponse(await stream.finalResponse()), pieces }
     },
@@ -136,11 +150,23 @@ function byChat({ OpenAI: Client, zod }: Sdk): Tasks<'think' | 'streamedThink' |
     }
   }
 
+  /** The conversation after the first answer. */
+  const continued = ({ choices }: Completion): { readonly messages: Message[] } => ({
+    messages: [{ role: 'user', content: QUESTION }, choices[0]!.message, { role: 'user', content: NEXT }],
+  })
+
   return {
-    ask: async (gateway, model) => ofCompletion(await completions(gateway).create(asking(model))),
+    async ask(gateway, model) {
+      const api = completions(gateway)
+      const first = await api.create(asking(model))
+      return ofCompletion(await api.create({ model, ...continued(first) }))
+    },
     async stream(gateway, model) {
+      const api = completions(gateway)
+      const options = { stream_options: { include_usage: true } }
+      const first = await api.stream({ ...asking(model), ...options }).finalChatCompletion()
       const pieces: string[] = []
-      const stream = completions(gateway).stream({ ...asking(model), stream_options: { include_usage: true } })
+      const stream = api.stream({ model, ...continued(first), ...options })
       stream.on('content', (piece) => pieces.push(piece))
       return { ...ofCompletion(await stream.finalChatCompletion()), pieces }
     },

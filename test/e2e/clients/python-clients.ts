@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import { PythonProcess } from '../../support/python-process.ts'
 import { find } from '../../support/requirements.ts'
-import type { Client, EveryTask, Gateway } from './client.ts'
+import type { Client, EveryTask, Gateway, Version } from './client.ts'
 import type { Protocol } from './vendors.ts'
 
 const SCRIPT = join(import.meta.dirname, 'python_clients.py')
 
-/** The majors of the SDKs that a Python has. */
+/** The majors of the SDKs that a Python has, and the version of Anthropic's API that its SDK speaks. */
 const PYTHONS = {
-  python: { openai: 3, anthropic: 2 },
-  earlierPython: { openai: 2, anthropic: 1 },
-} as const
+  python: { openai: 3, anthropic: 2, version: '2026-10-21' },
+  earlierPython: { openai: 2, anthropic: 1, version: '2023-06-01' },
+} as const satisfies Record<string, { readonly openai: number; readonly anthropic: number; readonly version: Version }>
 
 /** A Python that has SDKs, as what some tests need. */
 export type PythonName = keyof typeof PYTHONS
@@ -38,11 +38,12 @@ export const versionOf = async (gateway: Gateway, { python, protocol }: Client):
   String(await run(gateway, python!, ['versions', protocol === 'messages' ? 'anthropic' : 'openai', '']))
 
 function client(python: PythonName, protocol: Protocol, tasks: readonly (keyof EveryTask)[]): Client {
-  const { openai, anthropic } = PYTHONS[python]
+  const { openai, anthropic, version } = PYTHONS[python]
   const doing = (name: keyof EveryTask) => (gateway: Gateway, model: string) => run(gateway, python, [protocol, name, model])
   return {
     name: protocol === 'messages' ? `anthropic-python ${anthropic}` : `openai-python ${openai}`,
     protocol,
+    ...(protocol === 'messages' && { version }),
     python,
     ...(python !== 'python' && { isEarlier: true }),
     tasks: Object.fromEntries(tasks.map((one) => [one, doing(one)])) as unknown as Client['tasks'],

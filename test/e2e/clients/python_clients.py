@@ -13,6 +13,7 @@ import openai
 from pydantic import BaseModel
 
 QUESTION = "How is the weather?"
+NEXT = "And tomorrow?"
 
 
 class Place(BaseModel):
@@ -41,11 +42,16 @@ class ResponsesTasks:
         },
     }
 
+    def continued(self, first):
+        return [{"role": "user", "content": QUESTION}, *first.output, {"role": "user", "content": NEXT}]
+
     def ask(self, model):
-        return self.answer(self.responses.create(model=model, input=QUESTION))
+        first = self.responses.create(model=model, input=QUESTION)
+        return self.answer(self.responses.create(model=model, input=self.continued(first)))
 
     def stream(self, model):
-        with self.responses.stream(model=model, input=QUESTION) as events:
+        first = self.final(model=model, input=QUESTION)
+        with self.responses.stream(model=model, input=self.continued(first)) as events:
             pieces = [event.delta for event in events if event.type == "response.output_text.delta"]
             return {**self.answer(events.get_final_response()), "pieces": pieces}
 
@@ -109,11 +115,17 @@ class ChatTasks:
         },
     }
 
+    def continued(self, first):
+        return [*self.ASKED["messages"], first.choices[0].message, {"role": "user", "content": NEXT}]
+
     def ask(self, model):
-        return self.answer(self.completions.create(model=model, **self.ASKED))
+        first = self.completions.create(model=model, **self.ASKED)
+        return self.answer(self.completions.create(model=model, messages=self.continued(first)))
 
     def stream(self, model):
-        with self.completions.stream(model=model, stream_options={"include_usage": True}, **self.ASKED) as events:
+        options = {"stream_options": {"include_usage": True}}
+        first = self.final(model=model, **options, **self.ASKED)
+        with self.completions.stream(model=model, messages=self.continued(first), **options) as events:
             pieces = [event.delta for event in events if event.type == "content.delta"]
             return {**self.answer(events.get_final_completion()), "pieces": pieces}
 
@@ -161,11 +173,17 @@ class MessagesTasks:
     ASKED = {"max_tokens": 4000, "messages": [{"role": "user", "content": QUESTION}]}
     THINKING = {"thinking": {"type": "enabled", "budget_tokens": 2000}}
 
+    def continued(self, first):
+        more = [{"role": "assistant", "content": first.content}, {"role": "user", "content": NEXT}]
+        return {**self.ASKED, "messages": [*self.ASKED["messages"], *more]}
+
     def ask(self, model):
-        return self.answer(self.messages.create(model=model, **self.ASKED))
+        first = self.messages.create(model=model, **self.ASKED)
+        return self.answer(self.messages.create(model=model, **self.continued(first)))
 
     def stream(self, model):
-        with self.messages.stream(model=model, **self.ASKED) as events:
+        first = self.final(model=model, **self.ASKED)
+        with self.messages.stream(model=model, **self.continued(first)) as events:
             pieces = list(events.text_stream)
             return {**self.answer(events.get_final_message()), "pieces": pieces}
 

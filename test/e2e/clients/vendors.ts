@@ -20,6 +20,8 @@ export interface Vendor {
   readonly name: string
   readonly provider: string
   readonly model: string
+  /** The APIs of its vendor by which the gateway reaches it, as the vendor names them. */
+  readonly reachedBy: string
   config(origin: string): object
   /** The content type of its upstream's streams. Default: `text/event-stream`. */
   readonly streamType?: string
@@ -50,7 +52,9 @@ function claude({ reasoning, text, tools = [] }: Said, _path: string, count = 2)
   const blocks = [
     ...(reasoning === undefined ? [] : [anthropic.thinking(SIGNATURE, ...inPieces(reasoning, count))]),
     ...(text === undefined ? [] : [anthropic.text(...inPieces(text, count))]),
-    ...tools.map(({ name, arguments: values }, index) => anthropic.tool(`toolu_${index}`, name, ...argumentsOf(values, count))),
+    ...tools.map(({ name, arguments: values, id }, index) =>
+      anthropic.tool(id ?? `toolu_${index}`, name, ...argumentsOf(values, count)),
+    ),
   ]
   return anthropic.message(blocks, tools.length > 0 ? { stop_reason: 'tool_use' } : {})
 }
@@ -80,7 +84,9 @@ function converse({ reasoning, text, tools = [] }: Said, _path: string, count = 
   const blocks = [
     ...(reasoning === undefined ? [] : [bedrock.reasoning(...inPieces(reasoning, count))]),
     ...(text === undefined ? [] : [bedrock.text(...inPieces(text, count))]),
-    ...tools.map(({ name, arguments: values }, index) => bedrock.tool(`tooluse_${index}`, name, ...argumentsOf(values, count))),
+    ...tools.map(({ name, arguments: values, id }, index) =>
+      bedrock.tool(id ?? `tooluse_${index}`, name, ...argumentsOf(values, count)),
+    ),
   ]
   return bedrock.reply(blocks, tools.length > 0 ? 'tool_use' : 'end_turn')
 }
@@ -89,7 +95,9 @@ function command({ reasoning, text, tools = [] }: Said, _path: string, count = 2
   const parts = [
     ...(reasoning === undefined ? [] : [cohere.content('thinking', ...inPieces(reasoning, count))]),
     ...(text === undefined ? [] : [cohere.content('text', ...inPieces(text, count))]),
-    ...tools.map(({ name, arguments: values }, index) => cohere.tool(`${name}_${index}`, name, ...argumentsOf(values, count))),
+    ...tools.map(({ name, arguments: values, id }, index) =>
+      cohere.tool(id ?? `${name}_${index}`, name, ...argumentsOf(values, count)),
+    ),
   ]
   return cohere.reply(parts, tools.length > 0 ? 'TOOL_CALL' : 'COMPLETE')
 }
@@ -98,7 +106,7 @@ const local = ({ reasoning = '', text = '', tools = [] }: Said, _path: string, c
   ollama.reply([
     ...inPieces(reasoning, count).map((thinking) => ({ thinking })),
     ...inPieces(text, count).map((content) => ({ content })),
-    ...tools.map(({ name, arguments: values }, index) => ollama.call(index, name, values)),
+    ...tools.map(({ name, arguments: values, id }, index) => ollama.call(index, name, values, id)),
   ])
 
 const GOOGLE_CLOUD = { project: 'acme-ai', region: 'us-east5' }
@@ -109,6 +117,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'openai-compatible',
     provider: 'openai-compatible',
     model: 'some-model',
+    reachedBy: 'Chat Completions',
     config: (origin) => ({ baseUrl: `${origin}/v1`, apiKey: KEY }),
     reply: openai,
     returns: () => [THOUGHT],
@@ -117,6 +126,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'openai',
     provider: 'openai-compatible',
     model: 'gpt-5',
+    reachedBy: 'Chat Completions; Responses for clients of Responses',
     config: (origin) => ({ preset: 'openai', baseUrl: `${origin}/v1`, apiKey: KEY }),
     reply: openai,
     returns: (protocol) => (protocol === 'responses' ? [ENCRYPTED] : []),
@@ -125,6 +135,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'openai-by-responses',
     provider: 'openai-compatible',
     model: 'gpt-5.5-pro',
+    reachedBy: 'Responses',
     config: (origin) => ({ preset: 'openai', baseUrl: `${origin}/v1`, apiKey: KEY }),
     reply: (said, _path, count) => responsesReply(said, count),
     returns: () => [ENCRYPTED],
@@ -133,6 +144,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'azure-openai',
     provider: 'azure-openai',
     model: 'gpt-5-in-sweden',
+    reachedBy: 'Chat Completions; Responses for clients of Responses',
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
     reply: (said, path, count) =>
       path.includes('/responses') ? responsesReply(said, count) : azureReply({ ...said, usage: USAGE }, count),
@@ -142,6 +154,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'anthropic',
     provider: 'anthropic',
     model: 'claude-haiku-4-5',
+    reachedBy: 'Messages',
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
     reply: claude,
     returns: () => CLAUDE_RETURNS,
@@ -151,6 +164,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'gemini',
     provider: 'gemini',
     model: 'gemini-2.5-pro',
+    reachedBy: '`generateContent`',
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
     reply: google,
     returns: () => [SIGNATURE],
@@ -160,6 +174,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'vertex-gemini',
     provider: 'vertex',
     model: 'gemini-2.5-pro',
+    reachedBy: '`generateContent`',
     config: (origin) => ({ ...GOOGLE_CLOUD, baseUrl: origin }),
     reply: google,
     returns: () => [SIGNATURE],
@@ -169,6 +184,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'vertex-claude',
     provider: 'vertex',
     model: 'claude-haiku-4-5@20251001',
+    reachedBy: 'Messages, by `rawPredict`',
     config: (origin) => ({ ...GOOGLE_CLOUD, baseUrl: origin }),
     reply: claude,
     returns: () => CLAUDE_RETURNS,
@@ -178,6 +194,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'bedrock',
     provider: 'bedrock',
     model: 'us.anthropic.claude-sonnet-4-6',
+    reachedBy: 'Converse; InvokeModel for clients of Messages',
     config: (origin) => ({ region: 'us-east-1', baseUrl: origin, apiKey: KEY }),
     streamType: 'application/vnd.amazon.eventstream',
     reply: amazon,
@@ -188,6 +205,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'cohere',
     provider: 'cohere',
     model: 'command-a-reasoning-08-2025',
+    reachedBy: 'Chat (version 2)',
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
     reply: command,
     returns: () => [THOUGHT],
@@ -196,6 +214,7 @@ export const VENDORS: readonly Vendor[] = [
     name: 'ollama',
     provider: 'ollama',
     model: 'gpt-oss:20b',
+    reachedBy: '`/api/chat`',
     config: (origin) => ({ baseUrl: origin }),
     streamType: 'application/x-ndjson',
     reply: local,
@@ -208,6 +227,7 @@ export const CHAT_ONLY: Vendor = {
   name: 'groq',
   provider: 'openai-compatible',
   model: 'openai/gpt-oss-120b',
+  reachedBy: 'Chat Completions',
   config: (origin) => ({ preset: 'groq', baseUrl: `${origin}/v1`, apiKey: KEY }),
   reply: openai,
   returns: () => [],

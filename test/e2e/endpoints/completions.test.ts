@@ -44,6 +44,17 @@ describe('POST /v1/completions, by the official SDK', () => {
     expect([choices[0]!.text, usage!.total_tokens]).to.deep.equal(['Once upon', 5])
   })
 
+  it('fails over if a choice has no text', async () => {
+    for (const text of [null, undefined, 7, ['Once']]) {
+      fixture.upstream.reply(
+        json({ ...chunk(''), choices: [{ ...(text !== undefined && { text }), index: 0, finish_reason: 'stop' }] }),
+      )
+      fixture.upstream.reply(json(chunk('Once upon', { finish_reason: 'stop' })))
+      const { choices } = await fixture.gateway.openai().completions.create({ ...ASKED, model: 'acme/m' })
+      expect(choices[0]!.text).to.equal('Once upon')
+    }
+  })
+
   it('fails over if a stream ends with a reason that is no text', async () => {
     for (const reason of [7, ['stop'], { odd: 7 }, true]) {
       fixture.upstream.reply(sse([{ ...chunk(''), choices: [{ text: '', index: 0, finish_reason: reason }] }, DONE]))

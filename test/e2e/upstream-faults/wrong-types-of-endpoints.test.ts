@@ -167,7 +167,7 @@ const UPSTREAMS: Readonly<Record<string, Upstream>> = {
   'openai-compatible': {
     provider: 'openai-compatible',
     config: (origin) => ({ baseUrl: `${origin}/v1`, apiKey: KEY }),
-    own: /^data\[\d\]\.embedding\[\d\]$|^choices\[0\]/,
+    own: /^data\[\d\]\.embedding\[\d\]$/,
     serves: Object.fromEntries(
       Object.keys(ENDPOINTS)
         .filter((name) => name !== 'counts of tokens')

@@ -21,8 +21,8 @@ const COUNTS = { total_duration: 174560334, load_duration: 101397084, prompt_eva
 export const line = (data: object): string => `${JSON.stringify(data)}\n`
 
 /** A call of a tool, the `index`th of a message. */
-export const call = (index: number, name: string, values: object): Piece => ({
-  tool_calls: [{ id: `call_${index}x7`, function: { name, arguments: values } }],
+export const call = (index: number, name: string, values: object, id = `call_${index}x7`): Piece => ({
+  tool_calls: [{ id, function: { name, arguments: values } }],
 })
 
 /** A reply of `/api/chat`, whole and as the lines of its stream: one piece per line, and a last line. */
