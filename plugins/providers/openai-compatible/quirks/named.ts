@@ -27,7 +27,7 @@ export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
     filledContent,
     noEmptyTools,
     wordsOfToolChoice,
-      typedTools,
+    typedTools,
     maxTokens,
     noStreamOptions,
     googleThinking,
