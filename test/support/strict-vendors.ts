@@ -46,6 +46,12 @@ const forcedTools: Rule = {
   refuses: ({ tool_choice: choice = 'auto' }) => choice !== 'auto' && choice !== 'none',
 }
 
+/** The models of the vendor think unless they are told not to. */
+const forcedToolsWhileThinking: Rule = {
+  what: 'tool_choice',
+  refuses: (body) => forcedTools.refuses(body) && (body.thinking as { type?: unknown } | undefined)?.type !== 'disabled',
+}
+
 const severalChoices: Rule = { what: 'n', refuses: ({ n }) => n != null && n !== 1 }
 
 /** Each member of OpenAI's that the vendor's schema, which takes no others, does not list. */
@@ -315,7 +321,7 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
   alibaba: { rules: [role('developer')], refusal: (what) => openaiError(400, `${what} is not one of ['system', 'assistant']`) },
   // github.com/earendil-works/pi/issues/1048; UKGovernmentBEIS/inspect_ai, issue 4916; deepseek-ai/DeepSeek-V3, issue 1376
   deepseek: {
-    rules: [role('developer'), schemas(), forcedTools],
+    rules: [role('developer'), schemas(), forcedToolsWhileThinking],
     refusal: (what) => openaiError(422, `unknown variant: ${what}`),
   },
   // github.com/openclaw/openclaw/issues/23115; docs.z.ai/api-reference/llm/chat-completion (read 2026-11-26)

@@ -20,8 +20,10 @@ import type { Quirk } from './quirks/quirk.ts'
 import { cachedTokens, finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
 import {
   alternatingRoles,
+  autoToolChoice,
   developerRole,
   filledContent,
+  forcedToolsWithoutThinking,
   googleThinking,
   maxTokens,
   noEmptyTools,
@@ -201,6 +203,7 @@ export const PRESETS = {
     quirks: [
       developerRole, // "unknown variant `developer`": github.com/earendil-works/pi/issues/1048
       maxTokens, // the other name is ignored: github.com/earendil-works/pi/issues/8018
+      forcedToolsWithoutThinking, // "Thinking mode does not support this tool_choice": deepseek-ai/DeepSeek-V3, issue 1376 (2026-08-21)
       usageInsideChunks, // recorded: in the chunk that finishes
       finishReasons({ insufficient_system_resource: OVERLOADED }), // api-docs.deepseek.com/api/create-chat-completion
     ],
@@ -505,10 +508,11 @@ export const PRESETS = {
   zai: {
     baseUrl: 'https://api.z.ai/api/paas/v4',
     keyVariable: 'ZAI_API_KEY',
-    facts: OBJECTS_ONLY, // docs.z.ai/guides/capabilities/struct-output; tool_choice is auto only: docs.z.ai/api-reference/llm/chat-completion (read 2026-11-26)
+    facts: OBJECTS_ONLY, // docs.z.ai/guides/capabilities/struct-output (read 2026-11-26)
     history: 'reasoning-content', // docs.z.ai/guides/capabilities/thinking-mode
     quirks: [
       developerRole, // error 1214: github.com/openclaw/openclaw/issues/23115
+      autoToolChoice, // `auto` only: docs.z.ai/api-reference/llm/chat-completion (read 2026-11-26)
       // docs.z.ai/api-reference/llm/chat-completion
       finishReasons({ sensitive: 'content_filter', model_context_window_exceeded: 'length', network_error: OVERLOADED }),
     ],

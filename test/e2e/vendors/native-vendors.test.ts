@@ -10,9 +10,9 @@ import {
 } from '../../../core/testing/kit.ts'
 import { responsesReply } from '../../../core/testing/upstream/responses-reply.ts'
 import { message, text } from '../../plugins/providers/anthropic/messages-api.ts'
-import { content as coherePart, reply as cohereReply } from '../../plugins/providers/cohere/chat-reply.ts'
-import { reply as geminiReply } from '../../plugins/providers/gemini/generate-content.ts'
-import { reply as ollamaReply } from '../../plugins/providers/ollama/chat-api.ts'
+import { content as coherePart, reply as cohereReply, tool as cohereTool } from '../../plugins/providers/cohere/chat-reply.ts'
+import { call as geminiCall, reply as geminiReply } from '../../plugins/providers/gemini/generate-content.ts'
+import { call as ollamaCall, reply as ollamaReply } from '../../plugins/providers/ollama/chat-api.ts'
 import { onGoogleCloud } from '../../plugins/providers/vertex/google-cloud.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { CALLS, type ClientCall } from './native-calls.ts'
@@ -105,17 +105,21 @@ function askedOf({ path, json: read }: ReceivedRequest): readonly [Api, string] 
   return [path.includes('/responses') ? 'openai-responses' : 'anthropic', model]
 }
 
-const SAID = 'Hello.'
+const ANSWER = { city: 'Hello.' }
+/** It fits the schemas of all calls. */
+const SAID = JSON.stringify(ANSWER)
+
+const converseReply = (content: object, stopReason: string) => ({
+  output: { message: { role: 'assistant', content: [content] } },
+  stopReason,
+  usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+})
 
 const REPLIES: Readonly<Record<Api, () => object>> = {
   anthropic: () => message([text(SAID)]).whole,
   'vertex-claude': () => message([text(SAID)]).whole,
   invoke: () => message([text(SAID)]).whole,
-  converse: () => ({
-    output: { message: { role: 'assistant', content: [{ text: SAID }] } },
-    stopReason: 'end_turn',
-    usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
-  }),
+  converse: () => converseReply({ text: SAID }, 'end_turn'),
   gemini: () => geminiReply([{ text: SAID }]).whole as object,
   'vertex-gemini': () => geminiReply([{ text: SAID }]).whole as object,
   cohere: () => cohereReply([coherePart('text', SAID)], 'COMPLETE').whole as object,
@@ -123,6 +127,20 @@ const REPLIES: Readonly<Record<Api, () => object>> = {
   'openai-chat': () => openaiReply({ text: SAID }).whole as object,
   'openai-responses': () => responsesReply({ text: SAID }).whole as object,
 }
+
+const geminiAnswer = (): object => geminiReply([geminiCall('answer', ANSWER)]).whole as object
+
+/** The answers of models that follow a schema by a tool only. */
+const CALLED: Partial<Record<Api, () => object>> = {
+  converse: () => converseReply({ toolUse: { toolUseId: 'tooluse_1', name: 'answer', input: ANSWER } }, 'tool_use'),
+  gemini: geminiAnswer,
+  'vertex-gemini': geminiAnswer,
+  cohere: () => cohereReply([cohereTool('call_1', 'answer', SAID)], 'TOOL_CALL').whole as object,
+  ollama: () => ollamaReply([ollamaCall(0, 'answer', ANSWER)]).whole as object,
+}
+
+/** Whether the model is given a tool for its answer, which only the gateway calls so. */
+const mustCall = (body: unknown): boolean => JSON.stringify(body).includes('Gives your answer to the user.')
 
 const count = CALLS.length * NATIVES.flatMap(({ models }) => models).length
 
@@ -137,7 +155,7 @@ describe(`before vendors with APIs of their own, which refuse what they are know
     upstream.on((request): Script => {
       const [api, model] = askedOf(request)
       const refusal = refusalOf(api, request.json(), model, request.headers)
-      if (refusal === undefined) return json(REPLIES[api]())
+      if (refusal === undefined) return json(((mustCall(request.json()) && CALLED[api]) || REPLIES[api])())
       refusals.push(`${api}: ${refusal}`)
       return json(
         { error: { message: refusal, type: 'invalid_request_error', param: 'messages' }, message: refusal },
@@ -174,7 +192,7 @@ describe(`before vendors with APIs of their own, which refuse what they are know
           const words = await reply.text()
           const wasSent = upstream.requests.length > before
           const isOwn = call.isOwn === true && isPassedOn(native, model, call)
-          const isServed = reply.status === 200 && words.includes(SAID)
+          const isServed = reply.status === 200 && words.includes(ANSWER.city)
           const isRefused = reply.status === 400 && (isOwn || (!wasSent && call.mayRefuse !== false))
           const sent = wasSent ? JSON.stringify(upstream.requests.at(-1)!.json()).slice(0, 1500) : ''
           if (!isServed && !isRefused) faults.push(`${model}: ${reply.status} ${words} ${refusals.at(-1) ?? ''} ${sent}`)

@@ -3,8 +3,10 @@ import type { Quirk } from './quirk.ts'
 import { cachedTokens, thinkingParts, uncountedReasoning, usageInsideChunks } from './replies.ts'
 import {
   alternatingRoles,
+  autoToolChoice,
   developerRole,
   filledContent,
+  forcedToolsWithoutThinking,
   googleThinking,
   maxTokens,
   noEmptyTools,
@@ -27,6 +29,8 @@ export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
     filledContent,
     noEmptyTools,
     wordsOfToolChoice,
+    autoToolChoice,
+    forcedToolsWithoutThinking,
     typedTools,
     maxTokens,
     noStreamOptions,

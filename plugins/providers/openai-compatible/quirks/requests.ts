@@ -1,4 +1,12 @@
-import { type ChatMessage, type ChatTool, type ContentPart, isRecord, readThinking, textOf } from 'unified-model-gateway/plugin'
+import {
+  type ChatMessage,
+  type ChatRequest,
+  type ChatTool,
+  type ContentPart,
+  isRecord,
+  readThinking,
+  textOf,
+} from 'unified-model-gateway/plugin'
 import type { Quirk } from './quirk.ts'
 
 /** The vendor does not know the role `developer`, OpenAI's system role for reasoning models. */
@@ -118,6 +126,32 @@ export const wordsOfToolChoice: Quirk = {
     const { name } = choice.function as { readonly name: string }
     const only = (tools ?? []).filter((tool) => tool.type === 'function' && tool.function.name === name)
     return only.length === 0 ? {} : { tools: only, tool_choice: 'required' }
+  },
+}
+
+/** Whether a request leaves the model no choice but to call a tool. */
+const forcesTool = ({ tool_choice: choice }: Readonly<ChatRequest>): boolean =>
+  choice === 'required' || (isRecord(choice) && choice.type === 'function')
+
+/** The vendor's models cannot be required to call a tool. */
+export const autoToolChoice: Quirk = {
+  name: 'auto-tool-choice',
+  concerns: ['tool_choice'],
+
+  request: (body) => (forcesTool(body) ? { ...wordsOfToolChoice.request!(body), tool_choice: 'auto' } : {}),
+  lost: (body) => (forcesTool(body) ? ['tool_choice'] : []),
+}
+
+/** The vendor's models cannot be required to call a tool while they think. */
+export const forcedToolsWithoutThinking: Quirk = {
+  name: 'forced-tools-without-thinking',
+  concerns: ['tool_choice'],
+
+  request: (body) =>
+    forcesTool(body) ? { thinking: { type: 'disabled' }, reasoning_effort: undefined, reasoning: undefined } : {},
+  lost(body) {
+    const asked = readThinking(body)
+    return forcesTool(body) && asked !== undefined && asked.effort !== 'none' ? [asked.param] : []
   },
 }
 
