@@ -28,6 +28,7 @@ const NAMES: Readonly<Record<string, string>> = {
   thinking: 'thinking.budget_tokens',
   response_format: 'output_config.format',
   'response_format.strict': 'output_config.format.strict',
+  'response_format.json_schema.schema': 'output_config.format.schema',
   parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
   user: 'metadata.user_id',
 }

@@ -27,6 +27,7 @@ export const NAMES: Readonly<Record<string, string>> = {
   thinking: 'reasoning.max_tokens',
   response_format: 'text.format',
   'response_format.strict': 'text.format.strict',
+  'response_format.json_schema.schema': 'text.format.schema',
   verbosity: 'text.verbosity',
   logprobs: 'include',
 }

@@ -52,10 +52,11 @@ export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
   moderation: { moderation: { model: 'omni-moderation-latest' } },
 }
 
-/** Members by which clients of other vendors' protocols ask for thinking: OpenAI has none of them, but a provider may map them. */
-export const THINKING_PARAMETERS: Readonly<Record<string, Asked>> = {
+/** Members of other vendors' protocols: OpenAI has none of them, but a provider may map them. */
+export const OTHER_PARAMETERS: Readonly<Record<string, Asked>> = {
   thinking: { thinking: { type: 'disabled' } },
   reasoning: { reasoning: { effort: 'low' } },
+  top_k: { top_k: 40 },
 }
 
 const PIXEL =
@@ -74,9 +75,21 @@ const asks = (content: unknown, more: object = {}): Asked => ({ messages: [{ rol
 const shows = (more: object = {}): Asked => asks([text, { type: 'image_url', image_url: { url: PIXEL, ...more } }])
 const offers = (more: object = {}): Asked => ({ tools: [{ type: 'function', function: { name: 'look', parameters, ...more } }] })
 
-/** The parameters inside messages and tools: the fields of a request with the parameter, and of the same request without it. */
-export const INNER_PARAMETERS: Readonly<Record<string, { readonly with: Asked; readonly without: Asked }>> = {
-  'messages.images': { with: drew({ images: [{ type: 'image_url', image_url: { url: PIXEL } }] }), without: drew() },
+/** A parameter inside messages or tools: the fields of a request with it, and of the same request without it. */
+interface InnerParameter {
+  readonly with: Asked
+  readonly without: Asked
+  /** OpenAI has none such: a table without it drops it. */
+  readonly isOthers?: true
+}
+
+/** The parameters inside messages and tools. */
+export const INNER_PARAMETERS: Readonly<Record<string, InnerParameter>> = {
+  'messages.images': {
+    with: drew({ images: [{ type: 'image_url', image_url: { url: PIXEL } }] }),
+    without: drew(),
+    isOthers: true,
+  },
   'messages.name': { with: asks('Hello', { name: 'Ann' }), without: asks('Hello') },
   'image_url.detail': { with: shows({ detail: 'low' }), without: shows() },
   'tools.strict': { with: offers({ strict: true }), without: offers() },

@@ -1,5 +1,5 @@
 import type { Asked } from '../translator/run-translator.ts'
-import { CHAT_PARAMETERS, THINKING_PARAMETERS } from './chat-parameters.ts'
+import { CHAT_PARAMETERS, OTHER_PARAMETERS } from './chat-parameters.ts'
 import { IMAGE } from './requests.ts'
 
 /** The parameters of a tool, with the parts of a JSON Schema that translations lose most easily. */
@@ -232,4 +232,4 @@ export const CHAT_REQUESTS: Readonly<Record<string, Asked>> = {
 }
 
 /** All parameters of OpenAI at once, for a provider that passes them on. */
-export const ALL_PARAMETERS: Asked = Object.assign({}, ...Object.values({ ...CHAT_PARAMETERS, ...THINKING_PARAMETERS }))
+export const ALL_PARAMETERS: Asked = Object.assign({}, ...Object.values({ ...CHAT_PARAMETERS, ...OTHER_PARAMETERS }))

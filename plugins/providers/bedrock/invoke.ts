@@ -2,6 +2,7 @@ import {
   type Attempt,
   type Call,
   type Host,
+  isCount,
   isRecord,
   parseRecord,
   type UpstreamDecoder,
@@ -93,8 +94,11 @@ export const countedModel = (attempt: Attempt): Attempt => ({
   model: attempt.model.replace(/^.*?(?=anthropic\.)/s, ''),
 })
 
-/** Reads the reply of CountTokens. The format of the endpoint checks the number. */
-export const toCount = (body: unknown): object => ({ input_tokens: isRecord(body) ? body.inputTokens : undefined })
+/** Reads the reply of CountTokens. Throws an Error if it has no count. */
+export function toCount(body: unknown): object {
+  if (!isRecord(body) || !isCount(body.inputTokens)) throw new Error('The reply has no count of tokens.')
+  return { input_tokens: body.inputTokens }
+}
 
 async function invoked(
   call: Call,

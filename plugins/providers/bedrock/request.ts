@@ -113,7 +113,7 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
   const limit = maxTokens ?? reasoning.maxTokens
   const inferenceConfig = { ...(limit !== undefined && { maxTokens: limit }), ...sampling.sent, ...stop.sent }
   const topK = readTopK(body)
-  const takesTopK = facts.messages !== 'none' && facts.sampling !== 'none' && !reasoning.fixesSampling
+  const takesTopK = facts.claudeToolChoice && facts.sampling !== 'none' && !reasoning.fixesSampling
   const labels = toLabels(body.metadata)
   const fields = { ...toolset.fields, ...reasoning.fields, ...(takesTopK && topK !== undefined && { top_k: topK }) }
   const spoken = reasoning.on ? messages : withoutReasoning(messages)

@@ -8,6 +8,7 @@ import {
   type FormatMembers,
   type FormatPlan,
   fitFormat,
+  isCount,
   isRecord,
   lostFormat,
   mapped,
@@ -140,8 +141,11 @@ export const countBody = defineCallFunction(
   },
 )
 
-/** Reads the reply of `:countTokens`. The format of the endpoint checks the number. */
-export const toCount = (body: unknown): object => ({ input_tokens: isRecord(body) ? body.totalTokens : undefined })
+/** Reads the reply of `:countTokens`. Throws an Error if it has no count. */
+export function toCount(body: unknown): object {
+  if (!isRecord(body) || !isCount(body.totalTokens)) throw new Error('The reply has no count of tokens.')
+  return { input_tokens: body.totalTokens }
+}
 
 /** Translates a chat completion request for `:generateContent`. Throws `GatewayError` (400) for parameters that Gemini cannot honour. */
 export function toGenerateRequest(asked: Readonly<ChatRequest>, target: Target): Translated {

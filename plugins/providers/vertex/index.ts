@@ -130,7 +130,10 @@ function create(
         takes: (_, model) => isClaude(model),
         request: (call, attempt) =>
           isClaude(attempt.model) ? countByClaude.request(call, attempt) : countByGemini(call, attempt),
-        reply: (body) => (isRecord(body) && 'totalTokens' in body ? toCount(body) : (body as object)),
+        reply(body) {
+          const { totalTokens, input_tokens: tokens = totalTokens } = isRecord(body) ? body : {}
+          return toCount({ totalTokens: tokens })
+        },
         error: (reply) => toCountRefusal(toRefusal(reply, project)),
       },
     },

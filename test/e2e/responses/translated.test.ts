@@ -348,11 +348,11 @@ describe('POST /v1/responses, to an upstream that does not have it', () => {
 
   it("names what a provider refuses by the client's name", async () => {
     const { client } = fixture
-    const format = { type: 'json_schema' as const, name: 'answer', schema: { type: 'object' } }
+    const format = { type: 'json_schema' as const, name: 'answer', schema: { type: 'string' } }
     const body = { model: 'claude/claude-sonnet-4-20250514', input: 'Hi', text: { format } }
     const error = await client.responses.create(body).catch((thrown: unknown) => thrown)
-    expect(error).to.be.instanceOf(BadRequestError).with.property('param', 'text.format')
-    expect(String(error)).to.contain("'text.format'").and.not.contain('response_format')
+    expect(error).to.be.instanceOf(BadRequestError).with.property('param', 'text.format.schema')
+    expect(String(error)).to.contain("'text.format.schema'").and.not.contain('response_format')
   })
 
   it('is answered by the sandbox with a test key', async () => {

@@ -18,6 +18,13 @@ const NULLS = Object.fromEntries(
   ].flatMap((line) => line.split(' ').map((name) => [name, null])),
 )
 
+/** What the error of a wrong name says in addition. */
+const HINTS: Readonly<Record<string, string>> = {
+  noslash: ' Names look like `<namespace>/<model>`; GET /v1/models lists those of your key.',
+  'OPEN/gpt-x': ' Did you mean `open/gpt-x`?',
+  ' open/gpt-x': ' Did you mean `open/gpt-x`?',
+}
+
 describe('Request validation', () => {
   let fixture: Fixture
 
@@ -70,7 +77,7 @@ describe('Request validation', () => {
     it(`answers 404 to the model ${JSON.stringify(model)}`, async () => {
       const { status, code, param, message } = await refused(fixture, ask(openai, { model }))
       expect({ status, code, param }).to.deep.equal({ status: 404, code: 'model_not_found', param: 'model' })
-      const hint = model === 'noslash' ? ' Names look like `<namespace>/<model>`; GET /v1/models lists those of your key.' : ''
+      const hint = HINTS[model] ?? ''
       expect(message).to.equal(`The model \`${model}\` does not exist or you do not have access to it.${hint}`)
     })
   }
@@ -119,9 +126,9 @@ describe('Request validation', () => {
   it('drops a harmless parameter that cannot be translated, and reports it', async () => {
     const { response } = await fixture.gateway
       .openai()
-      .chat.completions.create(ask(anthropic, { user: 'u1', seed: 7 }))
+      .chat.completions.create(ask(anthropic, { store: true, seed: 7 }))
       .withResponse()
-    expect(response.headers.get('x-umg-params-dropped')?.split(', ')).to.have.members(['user', 'seed'])
-    expect(last(anthropic).json()).to.not.have.any.keys('user', 'seed')
+    expect(response.headers.get('x-umg-params-dropped')?.split(', ')).to.have.members(['store', 'seed'])
+    expect(last(anthropic).json()).to.not.have.any.keys('store', 'seed')
   })
 })

@@ -20,13 +20,14 @@ const UNMET: readonly ErrorName[] = [
   'storage_full',
   'storage_damaged',
 ]
-/** Those of upstreams that fail again and again, of kept responses, of budgets, and of people who sign in: other tests look after them. */
+/** Those of upstreams that fail again and again, of schemas that an answer does not fit, of kept responses, of budgets, and of people who sign in: other tests look after them. */
 const ELSEWHERE: readonly ErrorName[] = [
   'budget_exhausted',
   'price_unknown',
   'upstream_busy',
   'namespace_limit_reached',
   'upstream_circuit_open',
+  'upstream_schema_mismatch',
   'unknown_parameter',
   'not_signed_in',
   'sign_in_refused',

@@ -184,6 +184,7 @@ const UPSTREAMS: Readonly<Record<string, Upstream>> = {
         whole: { embeddings: [{ values: [0.25, 0.5] }, { values: [1, 2] }] },
       },
       images: { model: 'gemini-2.5-flash-image', whole: GOOGLE },
+      'counts of tokens': { model: 'gemini-2.5-pro', whole: { totalTokens: 7 } },
     },
   },
   anthropic: {
@@ -229,6 +230,7 @@ const UPSTREAMS: Readonly<Record<string, Upstream>> = {
     provider: 'bedrock',
     config: (origin) => ({ region: 'us-east-1', baseUrl: origin, apiKey: KEY }),
     serves: {
+      'counts of tokens': { model: 'us.anthropic.claude-sonnet-4-6', whole: { inputTokens: 7 } },
       embeddings: {
         model: 'cohere.embed-v4:0',
         whole: {

@@ -23,7 +23,6 @@ describeProvider({
   parameters: {
     // A required tool is refused.
     tool_choice: { tools: [LOOK], tool_choice: 'none' },
-    top_k: { top_k: 40 },
     min_p: { min_p: 0.05 },
     repeat_penalty: { repeat_penalty: 1.1 },
   },
