@@ -1,4 +1,4 @@
-import { type ConfigError, type Diagnostic, formatDiagnostics } from '../text/diagnostic.ts'
+import { type ConfigError, type Diagnostic, formatDiagnostics, UnreadableConfig } from '../text/diagnostic.ts'
 import { bold, type CommandIo, type JsonOption, writeJson } from './output.ts'
 
 /** The formats of a report: for people, for programs, and for GitHub Actions, which shows it as annotations. */
@@ -14,6 +14,8 @@ export interface ValidationReport {
   readonly notices: readonly string[]
   /** The contents of a valid file: `3 namespaces, 2 links`. */
   readonly summary: string
+  /** Why the file cannot be read: then nothing is known of its contents. */
+  readonly unreadable?: string
 }
 
 /** Prints a report: errors in `pretty` on stderr, all else on stdout. Returns the exit code: 0 if the file is valid, else 1. */
@@ -28,15 +30,20 @@ export function printConfigError(error: ConfigError, file: string, io: CommandIo
 }
 
 /** The report of an invalid routes.yaml. */
-export const reportOf = ({ diagnostics }: Pick<ConfigError, 'diagnostics'>, file: string): ValidationReport => ({
+export const reportOf = (error: Pick<ConfigError, 'diagnostics'>, file: string): ValidationReport => ({
   file,
-  errors: diagnostics,
+  errors: error.diagnostics,
   notices: [],
   summary: '',
+  ...(error instanceof UnreadableConfig && { unreadable: error.message }),
 })
 
 const PRINTERS: Readonly<Record<Format, (report: ValidationReport, io: CommandIo) => void>> = {
-  pretty({ file, errors, notices, summary }, { env, stdout, stderr }) {
+  pretty({ file, errors, notices, summary, unreadable }, { env, stdout, stderr }) {
+    if (unreadable !== undefined) {
+      stderr.write(`${bold(stderr, env)(unreadable)}\n`)
+      return
+    }
     if (errors.length > 0) {
       stderr.write(`${formatDiagnostics(errors, bold(stderr, env))}\n\n${file} is not valid: ${count(errors.length, 'error')}\n`)
       return

@@ -5,6 +5,7 @@ import { findCycles, findTooLarge } from './checks/curated-models.ts'
 import { findDuplicates } from './checks/duplicates.ts'
 import { checkExpectations } from './checks/expectations.ts'
 import { findIneffectiveRules, findIneffectiveTimeouts } from './checks/ineffective.ts'
+import { findLiteLlm } from './checks/litellm.ts'
 import { ModelNames } from './checks/model-names.ts'
 import { checkNamespaces } from './checks/namespaces.ts'
 import { type ConfiguredPlugin, configurePlugins } from './checks/plugins.ts'
@@ -65,11 +66,19 @@ export async function loadConfig(path: string, env: NodeJS.ProcessEnv, files = n
  */
 export async function readConfig(path: string, env: NodeJS.ProcessEnv, files: FilesRead): Promise<ReadConfig> {
   const file = new ConfigFile(path, await readText(path, files))
+  const onlyWith = (found: readonly Problem[]): ReadConfig => ({
+    file,
+    diagnostics: toDiagnostics(file, found),
+    links: new Map(),
+    providers: new Map(),
+  })
   const syntax = checkSyntax(file)
-  if (!syntax.readable) return { file, diagnostics: toDiagnostics(file, syntax.problems), links: new Map(), providers: new Map() }
+  if (!syntax.readable) return onlyWith(syntax.problems)
 
   const { substitutions, problems } = await substitute(file, { env, files })
   const raw = new RawConfig(file, substitutions)
+  const foreign = findLiteLlm(raw)
+  if (foreign !== undefined) return onlyWith([foreign])
   const unset = findUnsetReferences(raw)
   const validation = validate(routesSchema, raw.values)
   const links = await configurePlugins('chain', raw, files)
@@ -112,7 +121,6 @@ async function readText(path: string, files: FilesRead): Promise<string> {
     return await files.read(resolve(path))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    const message = code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${code})`
-    throw new UnreadableConfig([{ file: path, line: 1, column: 1, message, frame: '' }])
+    throw new UnreadableConfig(path, code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${code})`)
   }
 }

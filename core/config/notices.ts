@@ -1,5 +1,5 @@
 import { howToSet } from './checks/unset-references.ts'
-import type { Config, RouteConfig } from './config.ts'
+import type { Config, CuratedNamespace, RouteConfig } from './config.ts'
 import type { Reference } from './file/interpolate.ts'
 
 /** What the author of a valid file should know: it may not be intended. */
@@ -12,6 +12,7 @@ export function noticesOf(
     ...noticesOfChain(config),
     ...[...dormant].map(([name, missing]) => `the namespace "${name}" is left out; to use it, ${howToSet(missing)}`),
     ...routes.flatMap((route) => noticesOfRoute(route, config)),
+    ...[...config.curated.values()].flatMap(noticesOfNames),
     ...config.keys
       .filter(({ expires = Number.POSITIVE_INFINITY }) => expires <= Date.now())
       .map(({ name }) => `the key "${name}" has expired; remove it, or change its "expires"`),
@@ -39,6 +40,17 @@ function noticesOfRoute({ id, targets, fallbacks, retry }: RouteConfig, config: 
       : dormant.map(({ at }) => `"${id}" skips the model on line ${at.line}, because its namespace is left out`)),
   ]
 }
+
+/** Curated models whose names begin with their namespace, as their ids do: clients would have to name it twice. */
+const noticesOfNames = ({ name, routes }: CuratedNamespace): readonly string[] =>
+  [...routes.keys()]
+    .filter((model) => model.startsWith(`${name}/`))
+    .map(
+      (model) =>
+        `clients call the curated model ${model} of "${name}" as ${name}/${model}; to be called ${model}, write ${withoutFirst(model)}`,
+    )
+
+const withoutFirst = (name: string): string => name.slice(name.indexOf('/') + 1)
 
 type Routing = Pick<Config, 'curated' | 'namespaces'>
 

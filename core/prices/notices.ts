@@ -7,7 +7,12 @@ const MAX_LISTED = 3
 
 /** What the author of routes.yaml should know: lists that are not used, globs that may match nothing, models whose cost will be unknown. */
 export function noticesOfPrices(config: Config, prices: PriceList): readonly string[] {
-  return [...prices.notices, ...noticesOfGlobs(config, prices), ...noticesOfCosts(config, prices)]
+  return [
+    ...prices.notices,
+    ...noticesOfGlobs(config, prices),
+    ...noticesOfNames(config, prices),
+    ...noticesOfCosts(config, prices),
+  ]
 }
 
 /** What matters when a gateway starts: lists that are not used, and, if routes.yaml has budgets, the models whose cost will be unknown. */
@@ -30,6 +35,23 @@ function noticesOfGlobs({ namespaces, text }: Config, prices: PriceList): readon
     return globs
       .filter((glob) => glob.includes('*') && text.includes(glob) && prices.matchesGlob(namespace, glob) === false)
       .map((glob) => `"${namespace.name}/${glob}" matches none of the models whose list prices are known; check its spelling`)
+  })
+}
+
+/**
+ * Names of models that begin with their namespace, as their ids do: clients would have to name it twice. Some vendors have such names, as
+ * OpenRouter has openrouter/auto: not where the list prices have the model.
+ */
+function noticesOfNames({ namespaces, text }: Config, prices: PriceList): readonly string[] {
+  return [...namespaces.values()].flatMap((namespace) => {
+    const { name, models = [], dormant } = namespace
+    return models
+      .filter((model) => dormant === undefined && model.startsWith(`${name}/`) && text.includes(model))
+      .filter((model) => prices.matchesGlob(namespace, model) !== true)
+      .map((model) => {
+        const meant = model.slice(name.length + 1)
+        return `clients call the model ${model} of "${name}" as ${name}/${model}; write ${meant}, unless the upstream calls it ${model}`
+      })
   })
 }
 

@@ -65,6 +65,8 @@ export class PriceList {
   readonly #known = new Map<string, BoundedMap<string, Known>>()
   /** By namespace, once it was asked for. */
   readonly #dearest = new Map<string, Price | undefined>()
+  /** By namespace, once it was asked for. */
+  readonly #listed = new Map<string, ReadonlySet<string>>()
   readonly #sandbox = freePrice('sandbox')
 
   private constructor(
@@ -129,6 +131,17 @@ export class PriceList {
   listedModels(namespace: string): readonly string[] {
     const vendor = this.#vendors.get(namespace)
     return vendor === undefined ? [] : this.#catalogue!.models(vendor)
+  }
+
+  /** Whether the lists have a model by the name that a namespace's upstream has for it, too. */
+  lists({ name, plugin }: Pick<NamespaceConfig, 'name' | 'plugin'>, model: string): boolean {
+    if (RENAMING.includes(plugin.name)) return false
+    let listed = this.#listed.get(name)
+    if (listed === undefined) {
+      listed = new Set(this.listedModels(name))
+      this.#listed.set(name, listed)
+    }
+    return listed.has(model)
   }
 
   /** What is wrong with the lists that are kept. */

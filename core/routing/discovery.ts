@@ -42,6 +42,11 @@ export class ModelDiscovery {
     return this.#failure
   }
 
+  /** Whether the last valid list has a model. */
+  has(model: string): boolean {
+    return this.#models.some(({ id }) => id === model)
+  }
+
   /** The models of the upstream; the last valid list if the upstream cannot be reached. */
   async models(): Promise<readonly Model[]> {
     if (this.#discover !== undefined && Date.now() >= this.#dueAt) {

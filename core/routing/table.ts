@@ -47,6 +47,8 @@ export interface TableParts {
   readonly aliases: ReadonlyMap<string, string>
   /** Serves the calls of test keys. */
   readonly sandbox: NamedProvider
+  /** Whether the list prices have a model of a namespace. Absent: they have none. */
+  isPriced?(namespace: string, model: string): boolean
 }
 
 /** Test keys have routes of their own, which reach no upstream: their calls cost nothing. */
@@ -76,6 +78,7 @@ export class RoutingTable {
   /** The allowed models of namespaces that do not allow all. */
   readonly #allowed = new Map<string, GlobList>()
   readonly #sandbox: NamedProvider
+  readonly #isPriced: TableParts['isPriced']
   readonly #routes: Readonly<Record<Kind, ReadonlyMap<string, Route>>>
   readonly #plain: Readonly<Record<Kind, BoundedMap<string, Route>>> = {
     live: new BoundedMap(MOST_PASSED_THROUGH),
@@ -86,12 +89,13 @@ export class RoutingTable {
   readonly #names: readonly string[]
   readonly #routesFor = new WeakMap<Principal, BoundedMap<string, Route>>()
 
-  constructor({ namespaces, curated, aliases, sandbox }: TableParts) {
+  constructor({ namespaces, curated, aliases, sandbox, isPriced }: TableParts) {
     this.namespaces = namespaces
     this.curated = curated
     this.#aliases = aliases
     for (const { name, models } of namespaces.values()) if (models !== undefined) this.#allowed.set(name, new GlobList(models))
     this.#sandbox = sandbox
+    this.#isPriced = isPriced
     this.#names = [...namesOf({ namespaces, curated, aliases })]
     const routesOf = (kind: Kind) => buildRoutes(curated.values(), (id) => this.#named(split(id), kind))
     this.#routes = { live: routesOf('live'), test: routesOf('test') }
@@ -132,8 +136,20 @@ export class RoutingTable {
     const names = this.#names.toSorted((a, b) => Number(b.startsWith(namespace)) - Number(a.startsWith(namespace)))
     const callable = names.filter((each) => this.serves(this.resolve(each)!, principal)).slice(0, MOST_COMPARED)
     return (
-      callable.find((each) => each.endsWith(`/${name}`)) ?? nearest(name, callable) ?? this.#inNearestNamespace(name, principal)
+      callable.find((each) => each.endsWith(`/${name}`)) ??
+      this.#ofUpstream(name, principal) ??
+      nearest(name, callable) ??
+      this.#inNearestNamespace(name, principal)
     )
+  }
+
+  /** The model of a name without a namespace that an upstream lists, or that has a list price there, though routes.yaml does not name it. */
+  #ofUpstream(name: string, principal: Principal): string | undefined {
+    if (this.resolve(name) !== undefined) return undefined
+    const known = [...this.namespaces.values()].filter(
+      (namespace) => namespace.catalogue.has(name) || this.#isPriced?.(namespace.name, name) === true,
+    )
+    return known.map((namespace) => `${namespace.name}/${name}`).find((id) => this.serves(split(id), principal))
   }
 
   /** The same model of the namespace that was meant, whose models routes.yaml does not name. */

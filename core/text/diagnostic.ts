@@ -26,14 +26,18 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly diagnostics: readonly Diagnostic[]
 
-  constructor(diagnostics: readonly Diagnostic[]) {
-    super(formatDiagnostics(diagnostics, (text) => text))
+  constructor(diagnostics: readonly Diagnostic[], message = formatDiagnostics(diagnostics, (text) => text)) {
+    super(message)
     this.diagnostics = diagnostics
   }
 }
 
-/** routes.yaml cannot be read. */
-export class UnreadableConfig extends ConfigError {}
+/** routes.yaml cannot be read. Its message has no position; its one diagnostic, for programs, has the first. */
+export class UnreadableConfig extends ConfigError {
+  constructor(file: string, why: string) {
+    super([{ file, line: 1, column: 1, message: why, frame: '' }], `${file}: ${why}`)
+  }
+}
 
 /** The diagnostics as a terminal shows them. `emphasis` decorates the line with the position and the message. */
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], emphasis: (text: string) => string): string {

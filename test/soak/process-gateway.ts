@@ -2,12 +2,19 @@ import { join } from 'node:path'
 import type { Command, Service } from '../../bench/processes.ts'
 import type { SoakFixture } from './fixture.ts'
 
-/** A gateway of several processes, as an operator starts it. */
+/** A gateway of one or several processes, as an operator starts it. */
 export interface ProcessGateway {
+  /** Its first process, which supervises the others if there are several. */
   readonly service: Service
   readonly url: string
-  /** The ids of the processes that were started last in each place: `control`, `proxy-1`. */
+  /** The ids of the processes that were started last in each place: `control`, `proxy-1`; `gateway`, if it is the only one. */
   pids(): ReadonlyMap<string, number>
+}
+
+/** A gateway of one process. */
+export interface SingleGateway extends ProcessGateway {
+  /** Starts it again at its address when it has ended, as the service manager of its machine does. */
+  startAgain(): Promise<void>
 }
 
 /** Starts a gateway with the routes.yaml of the scenario and `proxies` proxies, and a key of its own. It ends with the scenario. */
@@ -30,16 +37,44 @@ export interface ProcessPlace {
 
 /** Starts a gateway with the routes.yaml of the scenario, whose keys are all that it has. It ends with the scenario. */
 export async function serveProcesses(fixture: SoakFixture, place: ProcessPlace): Promise<ProcessGateway> {
-  const { open, folder, workspace } = fixture
-  const { name, proxies, flags = [] } = place
-  const routes = ['--routes', join(folder, 'routes.yaml')]
-  const start = umg(fixture, place, 'start', '--port', '0', '--workers', String(proxies), ...routes, ...flags)
-  const log = join(workspace.scratch, `${name}.log`)
-  const service = workspace.processes.serve({ ...start, env: { SOAK_OPEN: open.origin } }, log)
-  const url = await service.ready(() => /^listening on (\S+)$/m.exec(service.output())?.[1])
+  const { service, url } = await serve(fixture, place, '0')
   const pids = () => pidsIn(service)
-  await service.ready(() => (pids().size > proxies ? true : undefined))
+  await service.ready(() => (pids().size > place.proxies ? true : undefined))
   return { service, url, pids }
+}
+
+/** The same for a gateway of one process. */
+export async function serveSingle(
+  fixture: SoakFixture,
+  { name, flags = [] }: Omit<ProcessPlace, 'proxies'>,
+): Promise<SingleGateway> {
+  const place = { name, proxies: 1, flags }
+  const { url, ...first } = await serve(fixture, place, '0')
+  let { service } = first
+  let starts = 1
+  return {
+    get service() {
+      return service
+    },
+    url,
+    pids: () => new Map([['gateway', service.pid]]),
+    async startAgain() {
+      starts++
+      service = (await serve(fixture, place, new URL(url).port, `${name}-${starts}`)).service
+    },
+  }
+}
+
+/** Starts a gateway, and waits until it listens. `log`: the name of its log. */
+async function serve(fixture: SoakFixture, place: ProcessPlace, port: string, log = place.name) {
+  const { open, folder, workspace } = fixture
+  const { proxies, flags = [] } = place
+  const routes = ['--routes', join(folder, 'routes.yaml')]
+  const start = umg(fixture, place, 'start', '--port', port, '--workers', String(proxies), ...routes, ...flags)
+  const command = { ...start, env: { SOAK_OPEN: open.origin } }
+  const service = workspace.processes.serve(command, join(workspace.scratch, `${log}.log`))
+  const url = await service.ready(() => /^listening on (\S+)$/m.exec(service.output())?.[1])
+  return { service, url }
 }
 
 function umg({ workspace }: SoakFixture, { name }: ProcessPlace, ...args: readonly string[]): Command {

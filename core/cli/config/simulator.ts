@@ -27,7 +27,7 @@ const CALLS = 2000
 const INTERVAL_MS = 60_000
 
 /**
- * Creates a simulator that runs the code that routes calls, with the same pseudo-random numbers each time, so that results are
+ * Creates a simulator that runs the code that routes calls, with the same numbers each time in place of random ones, so that results are
  * reproducible. The table must not serve calls: the simulation consumes its retry budgets, at a time of its own.
  */
 export function createSimulator(table: RoutingTable): Simulator {
@@ -36,12 +36,16 @@ export function createSimulator(table: RoutingTable): Simulator {
     const route = routeFor(table, model, principal ?? ANY_KEY)
     if (route === undefined) return [{ share: 1, attempts: [], end: 'model_not_found' }]
     const call = createSampleCall(table, model)
-    const random = createRandom()
     const simulations = Array.from({ length: CALLS }, (_, index) => {
       now += INTERVAL_MS
       return simulate(route, {
         call,
-        selection: { key: principal?.keyId ?? `key ${index}`, account: principal?.account ?? '', mayCall: () => true, random },
+        selection: {
+          key: principal?.keyId ?? `key ${index}`,
+          account: principal?.account ?? '',
+          mayCall: () => true,
+          random: drawsOf(index),
+        },
         failing,
         now,
       })
@@ -65,16 +69,38 @@ function createSampleCall(table: RoutingTable, model: string): Call {
   })
 }
 
-/** Pseudo-random numbers from 0 up to 1: a hash of 1, 2, 3 … (MurmurHash3's finalizer). */
-function createRandom(): () => number {
-  let count = 0
+/** The bases of the numbers that one call draws, as many as targets often are. */
+const BASES = [2, 3, 5, 7, 11, 13, 17, 19]
+
+/**
+ * The numbers from 0 up to 1 that one of many calls draws. Over all calls those of each draw are spread evenly (Halton's sequence): random
+ * ones would show shares that are off by a percent. Further draws are hashes (MurmurHash3's finalizer).
+ */
+function drawsOf(index: number): () => number {
+  let draws = 0
   return () => {
-    count++
-    let hash = Math.imul(count, 0x9e3779b1)
-    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-    return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
+    const base = BASES[draws++]
+    return base === undefined ? hashOf(index * 1000 + draws) : mirrored(index + 1, base)
   }
+}
+
+/** The digits of a number in a base, mirrored at the point: 6, in binary 110, becomes 0.011. */
+function mirrored(number: number, base: number): number {
+  let [value, place, left] = [0, 1 / base, number]
+  while (left > 0) {
+    value += (left % base) * place
+    left = Math.floor(left / base)
+    place /= base
+  }
+  return value
+}
+
+/** From 0 up to 1. */
+function hashOf(number: number): number {
+  let hash = Math.imul(number, 0x9e3779b1)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
 }
 
 /** `  80 %  openai/gpt-5.5 (429) → claude/claude-sonnet-5` */

@@ -21,7 +21,10 @@ export function addKeyCommands(umg: Command, io: CommandIo): void {
       process.exitCode = await (await keys()).createKeyCommand(options, io)
     })
 
-  command('list', 'list keys, without their secrets, the newest last')
+  command(
+    'list',
+    'list the keys in the database, without their secrets, the newest last; those of routes.yaml are in the console',
+  )
     .option('--query <text>', 'part of the name or of the first characters, or the last four')
     .addOption(new Option('--status <status>').choices(['active', 'disabled', 'expired', 'revoked']))
     .addOption(new Option('--kind <kind>').choices(['live', 'test', 'admin']))

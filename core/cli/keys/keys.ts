@@ -210,5 +210,6 @@ const TABLE: TableFormat<ApiKey> = {
     STATUS: statusOf,
     BUDGETS: ({ budgets }) => budgets.join(', '),
   },
-  empty: 'There are no keys yet. Create one with `umg keys create --name NAME`.',
+  empty:
+    'There are no keys in the database yet: create one with `umg keys create --name NAME`. Those of routes.yaml are not listed: the console shows them.',
 }

@@ -26,8 +26,10 @@ export interface CreateAccountOptions extends StoreOptions, AccountSettingsOptio
 export async function listAccountsCommand(options: StoreOptions, io: CommandIo): Promise<number> {
   return withStore(options, io, async (store) => {
     const accounts = (await everyPage((page) => listAccounts(store, page))).reverse()
-    if (options.json) writeJson(accounts.map(toJson), io)
-    else writeTable(accounts, TABLE, io)
+    if (options.json) return writeJson(accounts.map(toJson), io)
+    writeTable(accounts, TABLE, io)
+    const declared = accounts.filter(({ declaredAt }) => declaredAt !== undefined)
+    if (declared.length > 0) io.stderr.write(`${whatIsInTheFile(declared)}\n`)
   })
 }
 
@@ -66,7 +68,20 @@ function warnDeclared(place: string, { models, class: rateClass, budget }: Accou
   )
 }
 
-/** An account as `--json` prints it. */
+const whatIsInTheFile = (declared: readonly Account[]): string =>
+  `Models, class and budgets of ${declared.map(({ id }) => id).join(', ')} are those of the file and line under SOURCE, and not shown: this ` +
+  'command does not read the file, nor counts the keys in it. The console shows both.'
+
+/** The cell of a setting that the database does not decide. */
+const IN_FILE = '(file)'
+
+/** A cell of a setting that the file decides while it declares the account. */
+const unlessDeclared =
+  (cell: (account: Account) => string) =>
+  (account: Account): string =>
+    account.declaredAt === undefined ? cell(account) : IN_FILE
+
+/** An account as `--json` prints it: with the settings in the database, which have no effect while a file declares it. */
 const toJson = (account: Account) => ({
   id: account.id,
   name: account.name,
@@ -85,12 +100,12 @@ const TABLE: TableFormat<Account> = {
   columns: {
     ID: ({ id }) => id,
     NAME: ({ name }) => name,
-    MODELS: ({ models }) => models.join(' '),
-    CLASS: ({ rateClass }) => rateClass ?? '',
+    MODELS: unlessDeclared(({ models }) => models.join(' ')),
+    CLASS: unlessDeclared(({ rateClass }) => rateClass ?? ''),
     KEYS: ({ keys }) => String(keys),
     USERS: ({ users }) => String(users),
     CREATED: ({ createdAt }) => formatTime(createdAt),
-    BUDGETS: ({ budgets }) => budgets.join(', '),
+    BUDGETS: unlessDeclared(({ budgets }) => budgets.join(', ')),
     SOURCE: ({ declaredAt }) => declaredAt ?? 'database',
   },
   empty: 'There are no accounts.',

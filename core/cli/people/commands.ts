@@ -50,7 +50,7 @@ function addAuditCommands(parent: Command, io: CommandIo): void {
 const KEY_DAYS = 'the longest life of its keys in days, or "none"; of the account default: of all keys'
 
 function addAccountCommands(parent: Command, io: CommandIo): void {
-  addStoreCommand(parent, 'list', 'list accounts')
+  addStoreCommand(parent, 'list', 'list accounts; of those that routes.yaml declares, what the database has')
     .addHelpText('after', examples(['umg accounts list', 'umg accounts list --json']))
     .action(async (options) => {
       process.exitCode = await (await accounts()).listAccountsCommand(options, io)

@@ -1,7 +1,7 @@
 import { DURATION, milliseconds } from '../../text/times.ts'
 import type { Problem } from '../file/config-file.ts'
 import { formatPath, type Path } from '../file/path.ts'
-import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { asMap, namespacesOf, type RawConfig } from '../file/raw-config.ts'
 import { ONCE_MORE, ONLY_ELSEWHERE, RETRY_CAUSES } from '../schema/retry-causes.ts'
 import type { ModelNames } from './model-names.ts'
 import type { RawRoute } from './raw-routes.ts'
@@ -94,7 +94,7 @@ function mostAttempts(causes: readonly string[], models: number): number {
 
 /** Finds timeouts of namespaces and curated models that can never pass, because they are longer than the timeout of the whole call. */
 export function findIneffectiveTimeouts(raw: RawConfig, names: ModelNames): readonly Problem[] {
-  const namespaces = asMap(asMap(raw.values).namespaces)
+  const namespaces = namespacesOf(raw.values) ?? {}
   const totalOf = (namespace: string) => toMilliseconds(asMap(asMap(namespaces[namespace]).timeouts).total) ?? 0
   const ofNamespaces = Object.entries(namespaces).flatMap(([name, namespace]) =>
     longerThan(totalOf(name), asMap(namespace).timeouts, ['namespaces', name, 'timeouts']),

@@ -30,7 +30,7 @@ const MESSAGES: Readonly<Record<string, Message>> = {
   required: missingField,
   type: wrongType,
   enum: ({ params }, { written }) => choice(params.allowedValues, written),
-  const: ({ params }) => `must be ${JSON.stringify(params.allowedValue)}`,
+  const: exactValue,
   anyOf: union,
   oneOf: union,
   pattern: ({ params, parentSchema }) => shape(parentSchema, `text that matches ${params.pattern}`),
@@ -73,20 +73,45 @@ function unknownField({ params, parentSchema }: ErrorObject, { path }: ValueCont
 
 function missingField({ params, parentSchema }: ErrorObject, { path }: ValueContext): string {
   const field: string = params.missingProperty
-  const [example] = examplesOf(parentSchema?.properties?.[field])
+  const example = exampleOf(parentSchema?.properties?.[field])
   const shown = typeof example === 'string' ? example : JSON.stringify(example)
   return `missing field "${field}" ${within(path)}; add it${example === undefined ? '' : `, for example ${field}: ${shown}`}`
 }
 
 function wrongType({ params, parentSchema, data }: ErrorObject, { isReference }: ValueContext): string {
-  if (parentSchema?.const !== undefined) return `must be ${JSON.stringify(parentSchema.const)}`
+  if (parentSchema?.const !== undefined) return mustBe(parentSchema.const, data)
   if (parentSchema?.title !== undefined)
     return `must be ${parentSchema.title}${suchAs(parentSchema)}, but is ${kindOfValue(data)}`
   const example = partsOf(parentSchema)
   const such = example === undefined ? '' : `, such as ${JSON.stringify(example)}`
   const wanted = [params.type].flat().map(kindOf).join(' or ') + such
-  const quotable = params.type === 'string' && ['number', 'boolean'].includes(typeof data)
-  return `must be ${wanted}, but is ${kindOfValue(data)}${quotable ? `; write ${isReference ? 'the reference' : 'it'} in quotes` : ''}`
+  const quotes = quotesFor(params.type, data)
+  // Inside { } a reference needs its quotes.
+  const how = isReference && quotes === 'without quotes' ? '' : quotes
+  return `must be ${wanted}, but is ${kindOfValue(data)}${how && `; write ${isReference ? 'the reference' : 'it'} ${how}`}`
+}
+
+function exactValue({ params, data }: ErrorObject): string {
+  return mustBe(params.allowedValue, data)
+}
+
+/** `must be 1, without quotes` */
+function mustBe(value: unknown, data: unknown): string {
+  const quotes = String(value) === String(data) ? quotesFor(typeof value, data) : ''
+  return `must be ${JSON.stringify(value)}${quotes && `, ${quotes}`}`
+}
+
+/** The texts of values that are no texts, by their types. */
+const WITHOUT_QUOTES: Readonly<Record<string, RegExp>> = {
+  number: /^-?\d+(\.\d+)?$/,
+  integer: /^-?\d+$/,
+  boolean: /^(true|false)$/,
+}
+
+/** `in quotes` or `without quotes` where only quotes give a value another type than the wanted one; else an empty string. */
+function quotesFor(type: unknown, data: unknown): '' | 'in quotes' | 'without quotes' {
+  if (typeof data === 'string') return WITHOUT_QUOTES[String(type)]?.test(data) ? 'without quotes' : ''
+  return type === 'string' && ['number', 'boolean'].includes(typeof data) ? 'in quotes' : ''
 }
 
 function union({ schema, data }: ErrorObject, { written }: ValueContext): string {

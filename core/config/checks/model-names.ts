@@ -1,7 +1,7 @@
 import { matchesGlob } from '../../text/glob.ts'
 import { didYouMean, nearest } from '../../text/suggestions.ts'
 import type { Path } from '../file/path.ts'
-import { asMap, asStrings, type RawConfig } from '../file/raw-config.ts'
+import { asMap, asStrings, namespacesOf, type RawConfig } from '../file/raw-config.ts'
 import { isMisspelt } from './misspelt.ts'
 import { type RawRoute, type RawTarget, readRoutes } from './raw-routes.ts'
 
@@ -44,13 +44,13 @@ export class ModelNames {
 
   constructor(raw: RawConfig) {
     const { values } = raw
-    const { namespaces, aliases } = asMap(values)
+    const { aliases } = asMap(values)
     this.#isUnset = (path) => raw.isUnset(path)
-    // If the section is missing or misspelt, the schema reports that, and no namespace is unknown.
-    this.#namespaces = namespaces === undefined ? undefined : asMap(namespaces)
+    // If the section is missing, misspelt or no map, the schema reports that, and no namespace is unknown.
+    this.#namespaces = namespacesOf(values)
     this.#aliases = asMap(aliases)
     this.#areAliasesKnown = !isMisspelt(values, 'aliases')
-    this.routes = readRoutes(asMap(namespaces), (name) => this.id(name))
+    this.routes = readRoutes(this.#namespaces ?? {}, (name) => this.id(name))
   }
 
   /** The model id of a name, aliases resolved. The model need not exist. */

@@ -1,7 +1,7 @@
 import { nearest } from '../../text/suggestions.ts'
 import type { Problem } from '../file/config-file.ts'
 import { formatPath, type Path } from '../file/path.ts'
-import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { asMap, namespacesOf, type RawConfig } from '../file/raw-config.ts'
 import { UPSTREAM_FIELDS } from '../schema/namespace.ts'
 import { isCurated } from './raw-routes.ts'
 
@@ -10,8 +10,7 @@ import { isCurated } from './raw-routes.ts'
  * effect.
  */
 export function checkNamespaces(raw: RawConfig): readonly Problem[] {
-  const { namespaces } = asMap(raw.values)
-  return Object.entries(asMap(namespaces)).flatMap(([name, namespace]) => {
+  return Object.entries(namespacesOf(raw.values) ?? {}).flatMap(([name, namespace]) => {
     // The schema reports one that is not a map.
     if (typeof namespace !== 'object' || namespace === null || Array.isArray(namespace)) return []
     const path = ['namespaces', name]

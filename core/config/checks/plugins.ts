@@ -4,7 +4,7 @@ import { nearest } from '../../text/suggestions.ts'
 import type { Problem } from '../file/config-file.ts'
 import type { FilesRead } from '../file/files-read.ts'
 import { formatPath, type Path } from '../file/path.ts'
-import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { asMap, namespacesOf, type RawConfig } from '../file/raw-config.ts'
 import { checkSchema, validate } from '../schema/validate.ts'
 import { checkCredentials } from './credentials.ts'
 import { problemsOf } from './schema-errors.ts'
@@ -86,7 +86,8 @@ interface PluginEntry {
 
 function pluginEntries(kind: PluginKind, raw: RawConfig): readonly PluginEntry[] {
   const { section, field } = SECTIONS[kind]
-  return Object.entries(asMap(asMap(raw.values)[section])).flatMap(([id, entry]) => {
+  const all = kind === 'chain' ? asMap(asMap(raw.values).chain) : (namespacesOf(raw.values) ?? {})
+  return Object.entries(all).flatMap(([id, entry]) => {
     const path: Path = [section, kind === 'chain' ? Number(id) : id]
     const namePath = [...path, field]
     const { [field]: name, config = {}, credentials, ...others } = asMap(entry)

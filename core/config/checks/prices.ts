@@ -1,7 +1,7 @@
 import { matchesGlob } from '../../text/glob.ts'
 import type { Problem } from '../file/config-file.ts'
 import { formatPath, type Path } from '../file/path.ts'
-import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { asMap, namespacesOf, type RawConfig } from '../file/raw-config.ts'
 import { EXTRA_FIELDS, PRICE_FIELDS } from '../schema/prices.ts'
 import { describeUnknown, type ModelNames } from './model-names.ts'
 import { isCurated } from './raw-routes.ts'
@@ -11,13 +11,14 @@ type Mistake = readonly [Path, why: string]
 
 /** Finds prices that are incomplete, contradictory, or for models that never serve a call by themselves. */
 export function checkPrices(raw: RawConfig, names: ModelNames): readonly Problem[] {
-  const { prices, namespaces } = asMap(raw.values)
+  const { prices } = asMap(raw.values)
+  const namespaces = namespacesOf(raw.values) ?? {}
   const { models, unpriced, lists } = asMap(prices)
   const globs = Object.keys(asMap(models))
   const mistakes = globs.flatMap((glob, index): readonly Mistake[] => {
     const path = ['prices', 'models', glob]
     return [
-      ...mistakesOfGlob(path, { glob, before: globs.slice(0, index), namespaces: asMap(namespaces), names }),
+      ...mistakesOfGlob(path, { glob, before: globs.slice(0, index), namespaces, names }),
       ...mistakesOfPrice(path, asMap(asMap(models)[glob])),
     ]
   })

@@ -59,6 +59,7 @@ const Config = Type.Object(
       declares: 'rate class',
       description:
         'The rate classes. A key or its account names its class; its budgets are its own, those under `account` are shared.',
+      examples: [{ standard: { requests: '60/min' } }],
     }),
     default: Type.String({
       refersTo: 'rate class',

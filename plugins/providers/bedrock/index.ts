@@ -34,6 +34,7 @@ const schema = Type.Object(
     region: Type.String({
       pattern: '^[a-z]+(-[a-z]+)+-[0-9]+$',
       description: 'The AWS region, such as us-east-1.',
+      examples: ['us-east-1'],
     }),
     apiKey: Type.Optional(secret({ description: 'An API key of Amazon Bedrock, instead of AWS keys.' })),
     accessKeyId: Type.Optional(
@@ -50,8 +51,8 @@ const schema = Type.Object(
     guardrail: Type.Optional(
       Type.Object(
         {
-          id: Type.String({ minLength: 1, description: 'Its id or ARN.' }),
-          version: Type.String({ pattern: '^([1-9][0-9]*|DRAFT)$', description: 'Its version, or DRAFT.' }),
+          id: Type.String({ minLength: 1, description: 'Its id or ARN.', examples: ['abcd1234efgh'] }),
+          version: Type.String({ pattern: '^([1-9][0-9]*|DRAFT)$', description: 'Its version, or DRAFT.', examples: ['DRAFT'] }),
         },
         { additionalProperties: false, description: 'The guardrail of every call.' },
       ),

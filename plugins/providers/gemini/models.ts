@@ -26,7 +26,11 @@ export const Facts = Type.Object({
   }),
   levels: Type.Array(Level, { minItems: 1, description: 'The thinking levels it knows.' }),
   budget: Type.Object(
-    { least: Type.Integer({ minimum: 1 }), most: Type.Integer({ minimum: 1 }), off: Type.Boolean() },
+    {
+      least: Type.Integer({ minimum: 1, examples: [128] }),
+      most: Type.Integer({ minimum: 1, examples: [32_768] }),
+      off: Type.Boolean({ examples: [true] }),
+    },
     {
       additionalProperties: false,
       description: 'The bounds of its thinking budget in tokens, and whether thinking can be switched off.',

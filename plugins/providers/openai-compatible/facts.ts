@@ -36,13 +36,10 @@ const Facts = Type.Object(
     budget: Type.Optional(
       Type.Object(
         {
-          by: Type.Enum([
-            'thinking',
-            'reasoning',
-            'thinking_budget',
-            'reasoning_budget',
-            'thinking_token_budget',
-          ] satisfies BudgetMember[]),
+          by: Type.Enum(
+            ['thinking', 'reasoning', 'thinking_budget', 'reasoning_budget', 'thinking_token_budget'] satisfies BudgetMember[],
+            { examples: ['thinking_budget'] },
+          ),
           switch: Type.Optional(Type.Enum(['enable_thinking'])),
           least: Type.Optional(Type.Integer({ minimum: 0 })),
           most: Type.Optional(Type.Integer({ minimum: 1 })),

@@ -35,7 +35,11 @@ import { factsSchema, listModels } from './models.ts'
 
 const schema = Type.Object(
   {
-    project: Type.String({ pattern: '^[a-z][a-z0-9.:-]*$', description: 'The id of the Google Cloud project that is billed.' }),
+    project: Type.String({
+      pattern: '^[a-z][a-z0-9.:-]*$',
+      description: 'The id of the Google Cloud project that is billed.',
+      examples: ['my-project-123456'],
+    }),
     region: Type.Optional(
       Type.String({
         pattern: '^[a-z][a-z0-9-]*$',

@@ -57,6 +57,12 @@ describe('umg validate', () => {
     })
   })
 
+  it('says that a file does not exist, not that it is wrong at a place', async () => {
+    const file = `${folder.path}/nowhere.yaml`
+    const { code, stdout, stderr } = await runCommand((io) => validate(file, {}, io))
+    expect({ code, stdout, stderr }).to.deep.equal({ code: 2, stdout: '', stderr: `${file}: the file does not exist\n` })
+  })
+
   describe('--github', () => {
     it('prints an annotation for each error, escaped', async () => {
       const { code, stdout } = await check(`version: 1\n${AUTH}namespaces: { "50%,\\na:b": { provider: sandbox } }\n`, {

@@ -121,7 +121,7 @@ const FIELDS: readonly Mistake[] = [
 
 /** Wrong values. */
 const VALUES: readonly Mistake[] = [
-  { mistake: 'a version in quotes', right: 'version: 1', wrong: 'version: "1"', says: 'version must be 1' },
+  { mistake: 'a version in quotes', right: 'version: 1', wrong: 'version: "1"', says: 'version must be 1, without quotes' },
   { mistake: 'a rate without a unit', right: 'requests: 60/min', wrong: 'requests: 60', says: 'write it in quotes' },
   { mistake: 'a duration without a unit', right: 'firstByte: 20s', wrong: 'firstByte: 20', says: 'must be a duration' },
   { mistake: 'a share in percent', right: 'weight: 20', wrong: 'weight: 20%', says: 'must be a number' },

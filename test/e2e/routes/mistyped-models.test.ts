@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 
 const ROUTES = `version: 1
@@ -7,6 +8,8 @@ namespaces:
   sandbox: { provider: sandbox, models: [hello, echo] }
   open: { provider: sandbox }
   hidden: { provider: sandbox, models: [secret-model] }
+  openai: { provider: openai-compatible, config: { preset: openai, apiKey: "\${env:OPENAI_API_KEY}" } }
+  local: { provider: openai-compatible, config: { baseUrl: "\${env:LOCAL}/v1" } }
   acme:
     models:
       smart: { targets: [{ model: sandbox/hello }] }
@@ -23,19 +26,28 @@ const BODIES: Readonly<Record<string, object>> = {
 }
 
 describe('a mistyped model', () => {
+  let upstream: ScriptedUpstream
   let gateway: TestGateway
   let key: string
+  /** Of a caller who may call what routes.yaml does not name, too. */
+  let wide: string
 
   before(async () => {
-    gateway = await startTestGateway({ routes: ROUTES })
+    upstream = await scriptedUpstream()
+    upstream.on(() => json({ object: 'list', data: [{ id: 'qwen3-32b', object: 'model', created: 1, owned_by: 'local' }] }))
+    gateway = await startTestGateway({ routes: ROUTES, env: { OPENAI_API_KEY: 'a-key', LOCAL: upstream.origin } })
     key = await gateway.key({ models: ['sandbox/*', 'acme/*', 'open/*'] })
+    wide = await gateway.key({ models: ['*'] })
   })
 
-  after(() => gateway?.stop())
+  after(async () => {
+    await gateway?.stop()
+    await upstream?.close()
+  })
 
   /** The message of the 404. */
-  async function messageFor(model: string, path = '/v1/chat/completions'): Promise<string> {
-    const reply = await gateway.fetch(path, { json: { model, ...BODIES[path] }, key })
+  async function messageFor(model: string, path = '/v1/chat/completions', by = key): Promise<string> {
+    const reply = await gateway.fetch(path, { json: { model, ...BODIES[path] }, key: by })
     expect(reply.status).to.equal(404)
     return ((await reply.json()) as { error: { message: string } }).error.message
   }
@@ -52,6 +64,21 @@ describe('a mistyped model', () => {
     it(`${model} is answered with the nearest name of the caller's own list, ${meant}`, async () => {
       expect(await messageFor(model!)).to.include(`Did you mean \`${meant}\`?`)
     })
+
+  it('that a list price knows is answered with the namespace of its vendor, though routes.yaml does not name it', async () => {
+    expect(await messageFor('gpt-5.5', '/v1/chat/completions', wide)).to.include('Did you mean `openai/gpt-5.5`?')
+  })
+
+  it('that an upstream lists is answered with its namespace, though routes.yaml does not name it', async () => {
+    const reply = await gateway.fetch('/v1/models/local%2Fqwen3-32b', { key: wide })
+    expect(reply.status).to.equal(200)
+    expect(await messageFor('qwen3-32b', '/v1/chat/completions', wide)).to.include('Did you mean `local/qwen3-32b`?')
+  })
+
+  it('that only namespaces have which its key may not call is answered without them', async () => {
+    await gateway.fetch('/v1/models/local%2Fqwen3-32b', { key: wide })
+    for (const model of ['gpt-5.5', 'qwen3-32b']) expect(await messageFor(model)).to.not.match(/openai|local/)
+  })
 
   for (const path of Object.keys(BODIES))
     it(`is answered so at ${path}`, async () => {

@@ -2,17 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createSecret } from '../../../core/keys/format.ts'
 import { digestOf } from '../../../core/text/ids.ts'
 import { type Askers, keepAsking } from '../asking.ts'
+import type { Answer } from '../client.ts'
 import type { SoakFixture } from '../fixture.ts'
 import { type Seen, serveLimited } from '../limited-upstream.ts'
 import { namespaceOf } from '../plain-routes.ts'
 import { startPostgres } from '../postgres.ts'
-import { type ProcessGateway, serveProcesses } from '../process-gateway.ts'
+import { type ProcessGateway, type SingleGateway, serveProcesses, serveSingle } from '../process-gateway.ts'
 import { type Redis, startRedis } from '../redis.ts'
 import { atLeast, atMost, type Finding, type Scenario } from '../scenario.ts'
 import { isThere, stopProcess } from '../stop-process.ts'
 
-const PROXIES = 2
-/** Processes are killed so often in each of two faults: control, and the proxies in turn. */
+/** The processes of the gateways that serve calls. One is the whole gateway; beside two there are control and a supervisor. */
+const WORKERS = [1, 2] as const
+/** Processes are killed so often in each fault: control, and the proxies in turn; the only one. */
 const KILLS = Number(process.env.SOAK_KILLS ?? 20)
 /** Longer than the supervisor waits to take a process for one that ends at once. */
 const BETWEEN_KILLS_MS = 5_000
@@ -30,24 +32,26 @@ const USD_PER_TOKEN = 0.001
 /** The tokens of each prompt, which cost nothing. */
 const PROMPT_TOKENS = 10
 
-/** What happens while limits are spent. */
-interface Fault {
+/** What happens while limits are spent, to a gateway of one or of several processes. */
+interface Fault<Gateway = ProcessGateway> {
   readonly name: string
   /** When something of the limits was spent. */
   prepare?(): Promise<void>
-  happen(gateway: ProcessGateway): Promise<void>
+  happen(gateway: Gateway): Promise<void>
 }
 
-const silences: readonly Fault[] = SILENT_MS.map((ms) => ({
-  name: `control-hangs-${ms / 1000}-s`,
-  async happen({ pids }) {
-    const control = pids().get('control')!
-    process.kill(control, 'SIGSTOP')
-    await delay(ms)
-    // The supervisor ends a process that hangs for ten seconds.
-    if (isThere(control)) process.kill(control, 'SIGCONT')
-  },
-}))
+/** `place`: of the process that knows what is spent. */
+const silences = (place: string): readonly Fault[] =>
+  SILENT_MS.map((ms) => ({
+    name: `${place}-hangs-${ms / 1000}-s`,
+    async happen({ pids }) {
+      const pid = pids().get(place)!
+      process.kill(pid, 'SIGSTOP')
+      await delay(ms)
+      // The supervisor ends a process that hangs for ten seconds.
+      if (isThere(pid)) process.kill(pid, 'SIGCONT')
+    },
+  }))
 
 const killed = (name: string, places: readonly string[]): Fault => ({
   name: `${name}-killed-${KILLS}-times`,
@@ -67,13 +71,27 @@ const killed = (name: string, places: readonly string[]): Fault => ({
   },
 })
 
-const OF_PROCESSES: readonly Fault[] = [
-  ...silences,
+const OF_SEVERAL: readonly Fault[] = [
+  ...silences('control'),
   killed('control', ['control']),
   killed(
     'proxies',
-    Array.from({ length: PROXIES }, (_, index) => `proxy-${index + 1}`),
+    Array.from({ length: WORKERS[1] }, (_, index) => `proxy-${index + 1}`),
   ),
+]
+
+const OF_ONE: readonly Fault<SingleGateway>[] = [
+  ...silences('gateway'),
+  {
+    name: `gateway-killed-${KILLS}-times`,
+    async happen(gateway) {
+      for (let kill = 0; kill < KILLS; kill++) {
+        await delay(BETWEEN_KILLS_MS)
+        await stopProcess(gateway.service.pid, 'SIGKILL')
+        await gateway.startAgain()
+      }
+    },
+  },
 ]
 
 const faultsOf = (redis: Redis): readonly Fault[] => [
@@ -96,9 +114,16 @@ async function restart(redis: Redis, known: Parameters<Redis['start']>[0]): Prom
   await redis.start(known)
 }
 
-/** The names of all faults: each has a budget and a limit of calls of its own. */
-const NAMES = [...OF_PROCESSES, ...faultsOf({} as Redis)].map(({ name }) => name)
-const LIMITS = NAMES.flatMap((name) => [`usd-${name}`, `calls-${name}`])
+/** The names of the limits that are spent in a fault. */
+const limitsIn = (workers: number, fault: string) => [`usd-${workers}-${fault}`, `calls-${workers}-${fault}`] as const
+
+const namesOf = (faults: readonly { readonly name: string }[]): readonly string[] => faults.map(({ name }) => name)
+
+/** Each fault has a budget and a limit of calls of its own: those of one process are not those of two. */
+const LIMITS: readonly string[] = [
+  ...namesOf([...OF_ONE, ...faultsOf({} as Redis)]).flatMap((name) => limitsIn(1, name)),
+  ...namesOf([...OF_SEVERAL, ...faultsOf({} as Redis)]).flatMap((name) => limitsIn(2, name)),
+]
 const SECRETS = new Map(LIMITS.map((name) => [name, createSecret('live')]))
 
 const keyLine = (name: string): string => {
@@ -120,19 +145,33 @@ ${LIMITS.map(keyLine).join('')}`
 /** Processes and Redis hang, end and forget while limits are spent: what is spent stays spent. */
 export const spentLimits: Scenario = {
   name: 'spent-limits',
-  notWithWorkers: 'it starts gateways of several processes in any case',
-  seconds: 1800,
+  notWithWorkers: 'it starts gateways of one and of several processes in any case',
+  seconds: 3600,
   table,
   async run(fixture, progress) {
     const postgres = await startPostgres(fixture.workspace)
     const redis = await startRedis(fixture.workspace)
     const authorities: readonly Authority[] = [
-      { name: 'SQLite', flags: [], faults: OF_PROCESSES },
-      { name: 'PostgreSQL', flags: ['--database', postgres.url], faults: OF_PROCESSES },
-      { name: 'Redis', flags: ['--redis', redis.url], faults: [...OF_PROCESSES, ...faultsOf(redis)] },
+      { name: 'SQLite', flags: [], faults: [] },
+      { name: 'PostgreSQL', flags: ['--database', postgres.url], faults: [] },
+      { name: 'Redis', flags: ['--redis', redis.url], faults: faultsOf(redis) },
     ]
     const findings: Finding[] = []
-    for (const authority of authorities) findings.push(...(await checkAuthority(fixture, authority, progress)))
+    for (const { name, flags, faults } of authorities) {
+      for (const workers of WORKERS) {
+        const place = { name: `${name}-${workers}`, flags }
+        const check = { workers, fixture, progress, what: `${name}, ${workers} ${workers === 1 ? 'worker' : 'workers'}` }
+        findings.push(
+          ...(workers === 1
+            ? await checkSpending(await serveSingle(fixture, place), [...OF_ONE, ...faults], check)
+            : await checkSpending(
+                await serveProcesses(fixture, { ...place, proxies: workers }),
+                [...OF_SEVERAL, ...faults],
+                check,
+              )),
+        )
+      }
+    }
     return findings
   },
 }
@@ -144,17 +183,24 @@ interface Authority {
   readonly faults: readonly Fault[]
 }
 
-async function checkAuthority(
-  fixture: SoakFixture,
-  { name, flags, faults }: Authority,
-  progress: (message: string) => void,
+interface Check {
+  readonly workers: number
+  readonly fixture: SoakFixture
+  progress(message: string): void
+  /** What findings call the gateway. */
+  readonly what: string
+}
+
+async function checkSpending<Gateway extends ProcessGateway>(
+  gateway: Gateway,
+  faults: readonly Fault<Gateway>[],
+  { workers, fixture, progress, what }: Check,
 ): Promise<readonly Finding[]> {
   const seen = serveLimited(fixture.open)
-  const gateway = await serveProcesses(fixture, { name, proxies: PROXIES, flags })
   const asking = new Map<string, Askers>()
   for (const { name: fault, prepare, happen } of faults) {
-    progress(`${name}: ${fault}`)
-    for (const limit of [`usd-${fault}`, `calls-${fault}`]) asking.set(limit, ask(gateway, limit))
+    progress(`${what}: ${fault}`)
+    for (const limit of limitsIn(workers, fault)) asking.set(limit, ask(gateway, limit))
     await delay(AROUND_MS / 10)
     await prepare?.()
     await delay(AROUND_MS / 10)
@@ -163,7 +209,13 @@ async function checkAuthority(
   }
   await Promise.all(Array.from(asking.values(), (askers) => askers.stop()))
   await stopProcess(gateway.service.pid, 'SIGINT')
-  return faults.flatMap(({ name: fault }) => checkSpent(`${name}: ${fault}:`, fault, asking, seen))
+  return faults.flatMap(({ name }) => {
+    const [usd, calls] = limitsIn(workers, name)
+    return [
+      ...checkUsd(`${what}: ${name}:`, asking.get(usd)!.answers, seen(usd)),
+      ...checkCalls(`${what}: ${name}:`, asking.get(calls)!.answers, seen(calls)),
+    ]
+  })
 }
 
 /** Clients keep asking for a limit that is spent, also in the faults of others. */
@@ -174,21 +226,31 @@ function ask({ url }: ProcessGateway, limit: string): Askers {
   return keepAsking({ urls, key: SECRETS.get(limit)!, body: JSON.stringify(body), ...pauses })
 }
 
-function checkSpent(
-  what: string,
-  fault: string,
-  asking: ReadonlyMap<string, Askers>,
-  seen: (namespace: string) => Seen,
-): readonly Finding[] {
-  // A call breaks off with the process that serves it: nobody can tell its cost then.
-  const brokenOf = (limit: string): number => asking.get(limit)!.answers.filter(({ status }) => status === 0).length
-  const [usd, calls] = [`usd-${fault}`, `calls-${fault}`]
-  const tokens = seen(usd).arrivals.reduce((sum, arrival) => sum + arrival.tokens - PROMPT_TOKENS, 0)
-  const count = seen(calls).arrivals.length
+/** Only calls that were under way when a process ended may cost more: those that reached the upstream, and whose clients have no reply. */
+function checkUsd(what: string, answers: readonly Answer[], { arrivals }: Seen): readonly Finding[] {
+  const spent = arrivals.reduce((sum, { tokens }) => sum + tokens - PROMPT_TOKENS, 0)
+  const served = servedOf(answers).reduce((sum, { body }) => sum + tokensIn(body), 0)
+  const underWay = (spent - served) * USD_PER_TOKEN
   return [
-    atMost(USD + brokenOf(usd) * ANSWER_TOKENS * USD_PER_TOKEN, 'USD', `${what} spent`, tokens * USD_PER_TOKEN),
-    atLeast(0.01, 'USD', `${what} spent`, tokens * USD_PER_TOKEN),
-    atMost(CALLS * (1 + UNKNOWING) + brokenOf(calls), 'calls', `${what} served`, count),
-    atLeast(1, 'calls', `${what} served`, count),
+    atMost(
+      USD + Math.ceil(underWay * 100) / 100,
+      'USD',
+      `${what} spent, ${underWay.toFixed(2)} of it by calls that broke off`,
+      spent * USD_PER_TOKEN,
+    ),
+    atLeast(0.01, 'USD', `${what} spent`, spent * USD_PER_TOKEN),
   ]
 }
+
+function checkCalls(what: string, answers: readonly Answer[], { arrivals }: Seen): readonly Finding[] {
+  const underWay = arrivals.length - servedOf(answers).length
+  return [
+    atMost(CALLS * (1 + UNKNOWING) + underWay, 'calls', `${what} served, ${underWay} of them broke off`, arrivals.length),
+    atLeast(1, 'calls', `${what} served`, arrivals.length),
+  ]
+}
+
+const servedOf = (answers: readonly Answer[]): readonly Answer[] => answers.filter(({ status, whole }) => status === 200 && whole)
+
+const tokensIn = (body: string): number =>
+  (JSON.parse(body) as { readonly usage: { readonly completion_tokens: number } }).usage.completion_tokens
