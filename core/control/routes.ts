@@ -131,7 +131,7 @@ interface TableState {
   readonly discoveries: ReadonlyMap<string, FailedDiscovery>
 }
 
-/** The namespaces whose models could not be listed. Asks for those lists that are due; whoever reads the table again learns more. */
+/** The namespaces whose models could not be listed. Starts the requests for lists that are due; a later read of the table has their results. */
 function discoveriesOf({ namespaces }: RoutingTable): ReadonlyMap<string, FailedDiscovery> {
   for (const { catalogue } of namespaces.values()) void catalogue.models()
   return new Map(

@@ -222,7 +222,7 @@ function expectRule(rule: unknown, place: string): void {
 
 const KINDS: ReadonlySet<string> = new Set(['equals', 'starts_with', 'ends_with', 'contains', 'regex'])
 
-/** An expression with a repeated group, or one that refers to a group, may take for ever for a name that a client has made for it. */
+/** An expression with a repeated group, or one that refers to a group, may never end for a name that a client has made for it. */
 function isSafe(regex: string): boolean {
   if (regex.length > MAX_REGEX || /\)[*+{]|\\[1-9k]/.test(regex)) return false
   try {

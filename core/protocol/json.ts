@@ -42,7 +42,7 @@ export interface ScannedObject {
   readonly nested: readonly NestedMember[]
   /** Which of the marks below the top level the body has. */
   readonly marks: readonly string[]
-  /** The members `name` below the top level whose text is no plain word, if they were looked for. In order, duplicates included. */
+  /** The members `name` below the top level whose text is not a plain word, if they were looked for. In order, duplicates included. */
   readonly names: readonly NestedMember[]
 }
 
@@ -55,7 +55,7 @@ export interface WantedMembers {
   readonly idsOf: readonly string[]
   /** Keys of which only the presence counts, in this very form. */
   readonly marks: readonly string[]
-  /** Whether members `name` are looked for whose text is no plain word. */
+  /** Whether to look for members `name` whose text is not a plain word. */
   readonly tellsNames: boolean
   /** Keys below which nothing is looked for. */
   readonly data: readonly string[]

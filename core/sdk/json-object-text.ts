@@ -6,7 +6,7 @@ const IS_OBJECT = /["}]$/
 
 /** Cuts the first JSON object out of a text that arrives in pieces. A text without an object stays as it is. */
 export class JsonObjectText {
-  /** The text before the object, while there is none; undefined from its start on. */
+  /** The text before the object; undefined once the object has started. */
   #before: string | undefined = ''
   readonly #kept = new KeptText()
   /** Where in `#before` an object may start. */

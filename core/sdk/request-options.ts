@@ -54,7 +54,7 @@ export interface FormatSupport {
   readonly forcedTools: boolean
 }
 
-/** How the format of a request is served; undefined if the model follows it by itself, or there is none. */
+/** How the format of a request is served; undefined if the model follows it by itself, or the request has no format. */
 export function planFormat(request: FormatMembers, supportOf: (format: JsonFormat) => FormatSupport): FormatPlan | undefined {
   const format = readResponseFormat(request.response_format)
   if (format === undefined) return undefined

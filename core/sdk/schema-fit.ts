@@ -4,7 +4,7 @@ import { isRecord } from './json.ts'
 /**
  * Whether a value fits a JSON Schema (draft 2020-12). The schema is a client's: it is read, never compiled, and a check that takes too long or goes too
  * deep ends as if the value fitted. `pattern`, `patternProperties`, `format` and keywords that are not known are not checked: a pattern of a stranger's
- * may take for ever.
+ * may never end.
  */
 export function fitsSchema(value: unknown, schema: unknown): boolean {
   try {
@@ -115,7 +115,7 @@ class SchemaCheck {
     })
   }
 
-  /** The schema at a JSON pointer within the root; one that allows any value if there is none. */
+  /** The schema at a JSON pointer within the root; without one, a schema that allows any value. */
   #target(reference: string): unknown {
     if (!reference.startsWith('#')) return true
     let at: unknown = this.#root

@@ -1,7 +1,7 @@
 import { type Call, defineCallFunction, type Host, isRecord } from 'unified-model-gateway/plugin'
 import { BETA_HEADER } from './betas.ts'
 
-/** What clouds take otherwise than Anthropic in a body of the Messages API. */
+/** How bodies of the Messages API differ at clouds from Anthropic's own. */
 export interface CloudBody {
   /** Members to replace, or by `undefined` to remove. */
   readonly members: Readonly<Record<string, unknown>>

@@ -59,7 +59,7 @@ describe('A link of the chain, at /v1/messages', () => {
       expect(sent).to.contain('Be brief.')
     })
 
-    it(`changes replies, of which a count of tokens is none (${namespace})`, async () => {
+    it(`changes replies, but not counts of tokens (${namespace})`, async () => {
       fixture.claude.on(() => json({ input_tokens: 14 }))
       const messages = [{ role: 'user', content: 'hush' }]
       const reply = await fixture.gateway.fetch('/v1/messages/count_tokens', { json: { model: `${namespace}/m`, messages } })
