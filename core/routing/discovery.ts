@@ -21,6 +21,7 @@ export class ModelDiscovery {
   readonly #discover: ((signal: AbortSignal) => Promise<readonly Model[]>) | undefined
   readonly #log: HostLog
   #models: readonly Model[] = []
+  #ids: ReadonlySet<string> = new Set()
   #known = false
   #failure: FailedDiscovery | undefined
   #dueAt = 0
@@ -44,7 +45,7 @@ export class ModelDiscovery {
 
   /** Whether the last valid list has a model. */
   has(model: string): boolean {
-    return this.#models.some(({ id }) => id === model)
+    return this.#ids.has(model)
   }
 
   /** The models of the upstream; the last valid list if the upstream cannot be reached. */
@@ -63,6 +64,7 @@ export class ModelDiscovery {
       // The source of a credential may not observe the signal.
       const found = await withTimeout(DISCOVERY_MS, discover(AbortSignal.timeout(DISCOVERY_MS)))
       this.#models = listable(found)
+      this.#ids = new Set(this.#models.map(({ id }) => id))
       const skipped = found.length - this.#models.length
       if (skipped > 0) {
         this.#log.warn(
