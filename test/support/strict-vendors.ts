@@ -54,9 +54,12 @@ const forcedToolsWhileThinking: Rule = {
 
 const severalChoices: Rule = { what: 'n', refuses: ({ n }) => n != null && n !== 1 }
 
-/** Each member of OpenAI's that the vendor's schema, which takes no others, does not list. */
+/** Members of other vendors' that clients send to all. */
+const OF_OTHERS = ['thinking', 'reasoning', 'enable_thinking', 'top_k', 'min_p', 'repetition_penalty']
+
+/** Each member of OpenAI's and of others' that the vendor's schema, which takes no others, does not list. */
 const membersBut = (listed: string): readonly Rule[] =>
-  Object.keys(MEMBERS['chat.completions'].top)
+  [...Object.keys(MEMBERS['chat.completions'].top), ...OF_OTHERS]
     .filter((name) => !listed.split(/\s+/).includes(name))
     .map(member)
 
@@ -107,7 +110,7 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
     rules: [
       ...membersBut(
         `messages model frequency_penalty logit_bias logprobs top_logprobs max_tokens n presence_penalty response_format seed stop stream
-        stream_options temperature top_p tools tool_choice parallel_tool_calls user reasoning_effort`,
+        stream_options temperature top_p tools tool_choice parallel_tool_calls user reasoning_effort ${OF_OTHERS.join(' ')}`,
       ),
       severalChoices,
       role('developer'),
@@ -199,7 +202,7 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
     rules: membersBut(
       `messages model frequency_penalty logprobs top_logprobs max_completion_tokens max_tokens n presence_penalty prompt_cache_key
       prompt_cache_retention reasoning_effort seed stop stream stream_options temperature top_p user store verbosity metadata
-      parallel_tool_calls response_format tool_choice tools`,
+      parallel_tool_calls response_format tool_choice tools ${OF_OTHERS.join(' ')}`,
     ),
     refusal: (what) =>
       json(
@@ -244,23 +247,30 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
     ],
     refusal: (what) => json({ object: 'error', message: what, type: 'BadRequestError', param: null, code: 400 }, { status: 400 }),
   },
-  // console.groq.com/docs/openai and structured-outputs (read 2026-11-26); github.com/janhq/jan/issues/8136
+  // console.groq.com/docs/openai and structured-outputs (read 2026-11-26); github.com/groq/groq-python, CompletionCreateParams (of 2026-08-18);
+  // github.com/eigent-ai/eigent/issues/1827, github.com/CherryHQ/cherry-studio/issues/11435, github.com/janhq/jan/issues/8136
   groq: {
     rules: [
       schemas(/gpt-oss|llama-4|kimi-k2/),
-      ...['store', 'metadata', 'logprobs', 'top_logprobs', 'logit_bias'].map(member),
+      ...membersBut(
+        `messages model frequency_penalty function_call functions max_completion_tokens max_tokens n parallel_tool_calls presence_penalty
+        reasoning_effort response_format seed service_tier stop stream stream_options temperature tool_choice tools top_p user`,
+      ),
       severalChoices,
       inMessages('name'),
       madePictures,
-      member('reasoning'),
       inMessages('reasoning_content'),
     ],
     refusal: (what) => openaiError(400, `property '${what}' is unsupported`),
   },
-  // inference-docs.cerebras.ai/resources/openai, as quoted by hexdocs.pm/req_llm/cerebras.html (read 2026-11-26)
+  // inference-docs.cerebras.ai/resources/openai, as quoted by hexdocs.pm/req_llm/cerebras.html (read 2026-11-26);
+  // github.com/Cerebras/cerebras-cloud-sdk-python, CompletionCreateParams (of 2026-01-06)
   cerebras: {
     rules: [
-      ...['frequency_penalty', 'presence_penalty', 'logit_bias', 'parallel_tool_calls', 'service_tier'].map(member),
+      ...membersBut(
+        `messages model logprobs max_completion_tokens max_tokens n prediction reasoning_effort response_format seed stop stream
+        stream_options temperature tool_choice tools top_logprobs top_p user`,
+      ),
       inMessages('reasoning_content'),
     ],
     refusal: (what) =>
@@ -274,10 +284,14 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
         { status: 400 },
       ),
   },
-  // github.com/Gitlawb/openclaude/issues/739, github.com/OpenHands/OpenHands/issues/11699 (read 2026-11-26)
+  // github.com/mistralai/client-python, ChatCompletionRequest; github.com/michelle-avery/openai-compatible-conversation/issues/26,
+  // github.com/Vali-98/ChatterUI/issues/143, github.com/Gitlawb/openclaude/issues/739, github.com/OpenHands/OpenHands/issues/11699 (read 2026-11-26)
   mistral: {
     rules: [
-      ...['store', 'metadata', 'max_completion_tokens', 'stream_options'].map(member),
+      ...membersBut(
+        `messages model frequency_penalty max_tokens n parallel_tool_calls prediction presence_penalty prompt_cache_key reasoning_effort
+        response_format stop stream temperature tool_choice tools top_p`,
+      ),
       role('developer'),
       inMessages('reasoning_content'),
     ],

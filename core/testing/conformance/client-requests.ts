@@ -231,5 +231,8 @@ export const CHAT_REQUESTS: Readonly<Record<string, Asked>> = {
   ...SETTINGS,
 }
 
-/** All parameters of OpenAI at once, for a provider that passes them on. */
-export const ALL_PARAMETERS: Asked = Object.assign({}, ...Object.values({ ...CHAT_PARAMETERS, ...OTHER_PARAMETERS }))
+/** All parameters at once, for a provider that passes them on, but those that it refuses. */
+export function parametersBut(refused: readonly string[]): Asked {
+  const asked = Object.entries({ ...CHAT_PARAMETERS, ...OTHER_PARAMETERS }).filter(([name]) => !refused.includes(name))
+  return Object.assign({}, ...asked.map(([, members]) => members))
+}

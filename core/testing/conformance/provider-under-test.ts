@@ -42,6 +42,8 @@ export interface ProviderUnderTest {
    * `{ reasoning_effort: { reasoning_effort: 'low', max_tokens: 10_000 } }`.
    */
   readonly parameters?: Readonly<Record<string, Asked>>
+  /** The parameters that a provider without a table refuses, with 400 and before anything is sent. */
+  readonly refused?: readonly string[]
   /** Answers requests that a call sends before its own, such as the upload of an image. They are in the file of requests too. */
   uploads?(request: ReceivedRequest): Script | undefined
   /** Answers requests that serve many calls, such as a library's request for a token. They are not in the file of requests. */

@@ -30,6 +30,7 @@ import {
   noMessageNames,
   noStreamOptions,
   oneSystemMessage,
+  randomSeed,
   typedTools,
   wordsOfToolChoice,
 } from './quirks/requests.ts'
@@ -91,6 +92,25 @@ const OLD_FUNCTIONS: UnsupportedMembers = { functions: USE_TOOLS, function_call:
 /** Members that a vendor refuses, and that change nothing in what was asked for. */
 const dropping = (names: string): UnsupportedMembers => Object.fromEntries(names.split(' ').map((name) => [name, dropped]))
 
+/** The members of OpenAI's, and of other vendors', that a vendor may lack. Those that quirks and facts adapt are not among them. */
+const OPTIONAL: UnsupportedMembers = {
+  ...dropping(`${LABELS} service_tier verbosity prediction user seed parallel_tool_calls frequency_penalty presence_penalty`),
+  ...dropping('thinking reasoning enable_thinking top_k min_p repetition_penalty'),
+  logprobs: NO_LOGPROBS,
+  top_logprobs: NO_LOGPROBS,
+  logit_bias: NO_BIASES,
+  n: ONE_CHOICE,
+  moderation: refused('This vendor does not moderate.'),
+  ...NO_SOUND_NOR_SEARCH,
+  ...OLD_FUNCTIONS,
+}
+
+/** What a vendor refuses that answers with an error to any member that its schema does not list. `listed`: those of `OPTIONAL` that it takes. */
+function allBut(listed: string): UnsupportedMembers {
+  const taken = listed.split(' ')
+  return Object.fromEntries(Object.entries(OPTIONAL).filter(([name]) => !taken.includes(name)))
+}
+
 /** The vendors of `preset`, by name. The source of each quirk is in a comment; "recorded": a real reply of the vendor. */
 export const PRESETS = {
   openai: {
@@ -129,13 +149,11 @@ export const PRESETS = {
   baseten: {
     baseUrl: 'https://inference.baseten.co/v1',
     keyVariable: 'BASETEN_API_KEY',
-    unsupported: {
-      // docs.baseten.co/reference/inference-api/llm-openapi-spec.json has `additionalProperties: false`, and lists no others (read 2026-11-26)
-      ...dropping(`${LABELS} service_tier verbosity prediction`),
-      n: ONE_CHOICE,
-      ...NO_SOUND_NOR_SEARCH,
-      ...OLD_FUNCTIONS,
-    },
+    // docs.baseten.co/reference/inference-api/llm-openapi-spec.json has `additionalProperties: false` (read 2026-11-26), and one choice only. It is not
+    // known for members of other vendors.
+    unsupported: allBut(
+      'frequency_penalty logit_bias logprobs top_logprobs presence_penalty seed parallel_tool_calls user thinking reasoning enable_thinking top_k min_p repetition_penalty',
+    ),
     quirks: [
       developerRole, // roles are system, user, assistant and tool: docs.baseten.co/reference/inference-api/chat-completions
       maxTokens, // the other name is not in the schema above
@@ -146,15 +164,9 @@ export const PRESETS = {
     baseUrl: 'https://api.cerebras.ai/v1',
     keyVariable: 'CEREBRAS_API_KEY',
     cap: 'max_completion_tokens', // inference-docs.cerebras.ai/api-reference/chat-completions
-    unsupported: {
-      // inference-docs.cerebras.ai/resources/openai, "Currently unsupported OpenAI features": they get 400
-      frequency_penalty: dropped,
-      presence_penalty: dropped,
-      parallel_tool_calls: dropped,
-      service_tier: dropped,
-      logit_bias: NO_BIASES,
-      ...dropping('reasoning enable_thinking'), // Empryo#209 (2026-09-19)
-    },
+    // "property '…' is unsupported": inference-docs.cerebras.ai/resources/openai, "Currently unsupported OpenAI features", which also has penalties, biases,
+    // tiers and `parallel_tool_calls`; the others: github.com/Cerebras/cerebras-cloud-sdk-python, CompletionCreateParams (of 2026-01-06); Empryo#209
+    unsupported: allBut('logprobs top_logprobs n prediction seed user'),
     history: 'reasoning', // `reasoning_content` is "unsupported": github.com/HKUDS/OpenHarness/pull/263 (2026-05-15)
     quirks: [
       developerRole, // not among its roles: inference-docs.cerebras.ai/api-reference/chat-completions
@@ -266,16 +278,10 @@ export const PRESETS = {
     baseUrl: 'https://api.groq.com/openai/v1',
     keyVariable: 'GROQ_API_KEY',
     cap: 'max_completion_tokens', // console.groq.com/docs/api-reference: max_tokens is deprecated
-    unsupported: {
-      // console.groq.com/docs/openai, "Currently unsupported OpenAI features": they get 400
-      logprobs: NO_LOGPROBS,
-      top_logprobs: NO_LOGPROBS,
-      logit_bias: NO_BIASES,
-      n: ONE_CHOICE,
-      store: dropped, // "property 'store' is unsupported": github.com/janhq/jan/issues/8136
-      metadata: dropped,
-      reasoning: dropped,
-    },
+    // "property 'prompt_cache_key' is unsupported" (github.com/eigent-ai/eigent/issues/1827, 2026-07-28), `verbosity` (CherryHQ/cherry-studio, issue
+    // 11435), `store` (janhq/jan, issue 8136); "Currently unsupported OpenAI features": console.groq.com/docs/openai. It takes what github.com/groq/groq-python
+    // lists, CompletionCreateParams (of 2026-08-18).
+    unsupported: allBut('frequency_penalty presence_penalty parallel_tool_calls seed service_tier user functions function_call'),
     // console.groq.com/docs/structured-outputs; "This model does not support response format `json_schema`": plune-ai/cairn, pull 36 (2026-06-13);
     // beside tools: pydantic/pydantic-ai, pull 3858 (2025-12)
     facts: FORMATS_OF_GROQ,
@@ -312,16 +318,17 @@ export const PRESETS = {
   mistral: {
     baseUrl: 'https://api.mistral.ai/v1',
     keyVariable: 'MISTRAL_API_KEY',
-    unsupported: {
-      store: dropped, // "extra_forbidden": github.com/Gitlawb/openclaude/issues/739
-      metadata: dropped, // "extra_forbidden": github.com/OpenHands/OpenHands/issues/11699
-    },
+    // "extra_forbidden", "Extra inputs are not permitted": `user` (github.com/michelle-avery/openai-compatible-conversation/issues/26), `store`
+    // (Gitlawb/openclaude, issue 739), `metadata` (OpenHands/OpenHands, issue 11699), by a schema that is enforced for all members (github/app, issue 3299,
+    // 2026-08-28). It takes what github.com/mistralai/client-python lists, ChatCompletionRequest (read 2026-11-26).
+    unsupported: allBut('frequency_penalty presence_penalty n parallel_tool_calls prediction prompt_cache_key seed'),
     history: 'thinking-parts', // "extra_forbidden": github.com/charmbracelet/crush/issues/1590
     toolNames: NAMES_OF_OPENAI,
     quirks: [
       noMessageNames, // "extra_forbidden", loc messages 0 user name: github.com/nomtek/mistralai_client_dart/issues/44
       developerRole, // roles are assistant, system, tool, user: github.com/mistralai/client-python, ChatCompletionStreamRequest
       maxTokens, // "extra_forbidden": github.com/editor-code-assistant/eca/issues/231
+      randomSeed, // "extra_forbidden", loc body seed: github.com/Vali-98/ChatterUI/issues/143
       noStreamOptions, // "extra_forbidden": github.com/openai/openai-agents-python/issues/442
       shortToolIds, // 400 code 3280: github.com/mistralai/mistral-common, protocol/instruct/validator.py
       toolCallParts, // recorded: neither index nor type
@@ -454,14 +461,11 @@ export const PRESETS = {
   venice: {
     baseUrl: 'https://api.venice.ai/api/v1',
     keyVariable: 'VENICE_API_KEY',
-    unsupported: {
-      // "Unrecognized key(s) in object": github.com/jekalmin/extended_openai_conversation/issues/284; github.com/veniceai/api-docs, swagger.yaml
-      // (of 2026-08-22), has `additionalProperties: false`, and does not list:
-      ...dropping('service_tier safety_identifier prompt_cache_options prediction'),
-      logit_bias: NO_BIASES,
-      ...NO_SOUND_NOR_SEARCH,
-      ...OLD_FUNCTIONS,
-    },
+    // "Unrecognized key(s) in object": github.com/jekalmin/extended_openai_conversation/issues/284; github.com/veniceai/api-docs, swagger.yaml (of
+    // 2026-08-22), has `additionalProperties: false`. It is not known for members of other vendors.
+    unsupported: allBut(
+      'frequency_penalty presence_penalty logprobs top_logprobs n parallel_tool_calls prompt_cache_key prompt_cache_retention seed store metadata user verbosity thinking reasoning enable_thinking top_k min_p repetition_penalty',
+    ),
     quirks: [],
     source: 'https://docs.venice.ai/api-reference/api-spec',
   },

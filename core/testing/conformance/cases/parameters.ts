@@ -32,10 +32,17 @@ export function describeParameters(suite: Suite): void {
   /** Whether the provider has no table; what its upstream does not take is then named by each request. */
   const isVerbatim = (): boolean => tableFor(suite.harness.provider, subject.model) === 'verbatim'
 
-  /** The parameters with this support. A provider without a table maps all of them. */
+  /** The parameters with this support. A provider without a table maps all but those that its suite says it refuses. */
   function named(support: ParameterSupport['support']): string[] {
     const parameters = tableFor(suite.harness.provider, subject.model)
-    if (parameters === 'verbatim') return support === 'mapped' ? Object.keys(asks) : []
+    if (parameters === 'verbatim') {
+      const { refused = [] } = subject
+      return support === 'refused'
+        ? [...refused]
+        : support === 'mapped'
+          ? Object.keys(asks).filter((name) => !refused.includes(name))
+          : []
+    }
     return Object.keys(parameters).filter((name) => parameters[name]?.support === support && !STRUCTURE.has(name))
   }
 

@@ -2,7 +2,7 @@ import { Operations, tableFor } from '../../../routing/operation.ts'
 import { ENDPOINT_REQUESTS, type OtherEndpoint } from '../../gateway/endpoint-requests.ts'
 import type { Asked } from '../../translator/run-translator.ts'
 import { CHAT_PARAMETERS, INNER_PARAMETERS, OTHER_PARAMETERS, STRUCTURE } from '../chat-parameters.ts'
-import { ALL_PARAMETERS, CHAT_REQUESTS } from '../client-requests.ts'
+import { CHAT_REQUESTS, parametersBut } from '../client-requests.ts'
 import type { Suite } from '../harness.ts'
 import { isAbsent, type RequestsFixture } from '../provider-under-test.ts'
 import { RequestFile, show } from '../request-file.ts'
@@ -52,7 +52,7 @@ async function expectSecondTurn(suite: Suite, { headers }: RequestsFixture, file
 /** The mapped parameters, each in a request of its own; all in one if the provider passes them on. */
 function parametersOf({ subject, harness }: Suite): Readonly<Record<string, Asked>> {
   const table = tableFor(harness.provider, subject.model)
-  if (table === 'verbatim') return { 'all parameters': ALL_PARAMETERS }
+  if (table === 'verbatim') return { 'all parameters': parametersBut(subject.refused ?? []) }
   const inner = Object.entries(INNER_PARAMETERS).map(([name, asked]) => [name, asked.with] as const)
   const asks: Readonly<Record<string, Asked>> = {
     ...CHAT_PARAMETERS,

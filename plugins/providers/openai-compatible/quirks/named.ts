@@ -13,6 +13,7 @@ import {
   noMessageNames,
   noStreamOptions,
   oneSystemMessage,
+  randomSeed,
   typedTools,
   wordsOfToolChoice,
 } from './requests.ts'
@@ -33,6 +34,7 @@ export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
     forcedToolsWithoutThinking,
     typedTools,
     maxTokens,
+    randomSeed,
     noStreamOptions,
     googleThinking,
     shortToolIds,

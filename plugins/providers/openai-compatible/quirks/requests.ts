@@ -129,6 +129,14 @@ export const wordsOfToolChoice: Quirk = {
   },
 }
 
+/** The vendor calls `seed` `random_seed`. */
+export const randomSeed: Quirk = {
+  name: 'random-seed',
+  concerns: ['seed'],
+
+  request: ({ seed }) => (seed == null ? {} : { random_seed: seed, seed: undefined }),
+}
+
 /** Whether a request leaves the model no choice but to call a tool. */
 const forcesTool = ({ tool_choice: choice }: Readonly<ChatRequest>): boolean =>
   choice === 'required' || (isRecord(choice) && choice.type === 'function')
