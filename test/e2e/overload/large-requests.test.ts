@@ -68,8 +68,9 @@ describe('A request that is large', () => {
   }
 
   it('is changed for a vendor with quirks without being parsed on the event loop, and keeps its other bytes', async () => {
-    const body = { model: 'mistral/m', seed: 7, messages: [...LONG, message('Be brief', 'developer')] }
-    const bytes = JSON.stringify(body).replace('"seed":7', '"seed":9223372036854775807')
+    const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', maxProperties: 7 } } }]
+    const body = { model: 'mistral/m', tools, messages: [...LONG, message('Be brief', 'developer')] }
+    const bytes = JSON.stringify(body).replace('"maxProperties":7', '"maxProperties":9223372036854775807')
     const headers = { 'content-type': 'application/json' }
     const reply = await gateway.fetch('/v1/chat/completions', { method: 'POST', body: bytes, headers })
     expect(reply.status, await reply.text()).to.equal(200)
