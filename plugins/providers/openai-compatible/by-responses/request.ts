@@ -1,6 +1,6 @@
 import {
+  type AttemptStates,
   applied,
-  type CallStates,
   type ChatMessage,
   type ChatRequest,
   type ChatTool,
@@ -73,7 +73,7 @@ export interface ResponsesBytes {
 export const responsesBody = defineCallFunction(
   import.meta.url,
   'responsesBody',
-  (call, { model, states }: { readonly model: string; readonly states?: CallStates | undefined }): ResponsesBytes => ({
+  (call, { model, states }: { readonly model: string; readonly states?: AttemptStates | undefined }): ResponsesBytes => ({
     bytes: Buffer.from(JSON.stringify(toResponsesRequest(withCallStates(call.body, states), model))),
     dropped: [...droppedInside(call.body, RESPONSES_PARAMETERS), ...replacedEffort(call.body, model)],
   }),
