@@ -39,7 +39,9 @@ export function chatByResponses({ api, host, error, post }: ByResponses): NonNul
     parameters: RESPONSES_PARAMETERS,
     takesCallStates: true,
     async request(call, attempt) {
-      const { bytes, dropped } = await host.compute(call, responsesBody, { model: attempt.model, states: attempt.callStates })
+      const { model, callStates: states } = attempt
+      const reasons = choice.reasons(model, call.member('reasoning_effort'))
+      const { bytes, dropped } = await host.compute(call, responsesBody, { model, states, reasons })
       return { ...(await post(call, attempt, bytes)), dropped }
     },
     translator: (call, { model }) => createResponsesTranslator(model, stopSequencesOf(call.member('stop'))),
