@@ -203,7 +203,7 @@ export class Dispatch implements AttemptListener, Expiring {
       this.#serve(end.body)
     } else {
       // A vendor may no longer take what it has made: the call is made again without it.
-      const isRepeated = error.row === 'upstream_rejected' && attempt.hasStates
+      const isRepeated = attempt.mayRefuseStates(error)
       this.#withoutStates ||= isRepeated
       this.#failed(error, attempt.stale, isRepeated)
     }

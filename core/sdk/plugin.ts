@@ -143,6 +143,11 @@ export interface EndpointOperation {
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /**
+   * At `responses`: `request` leaves the reasoning of earlier turns out if `attempt.callStates` is `'none'`. So a call goes on whose encrypted reasoning
+   * another account of the vendor has made.
+   */
+  readonly takesCallStates?: boolean
+  /**
    * Translates the upstream's reply to OpenAI's; for embeddings see `toEmbeddings`. Its errors count as the upstream's. Absent: the
    * upstream speaks OpenAI's protocol, and its replies and streams reach the client unchanged.
    */

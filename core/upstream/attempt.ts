@@ -166,12 +166,13 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return this.#sentAt !== undefined
   }
 
-  /** Whether its request may have states of tool calls, kept by the gateway or by the client, that its upstream may have refused. */
-  get hasStates(): boolean {
+  /** Whether the upstream may have refused states of the model in its request, which the gateway or the client has kept. */
+  mayRefuseStates({ row, cause }: GatewayError): boolean {
     const { operation, call } = this.#options
     const { callStates: kept } = this.#view
-    if (operation.takesCallStates !== true || kept === 'none') return false
+    if (row !== 'upstream_rejected' || operation.takesCallStates !== true || kept === 'none') return false
     if (kept !== undefined && kept.size > 0) return true
+    if (call.endpoint === 'responses') return isAboutEncryption(cause) && call.mayHave(ENCRYPTED)
     return call.mayHave(STATES) && (call.large || hasCallStates(call.body))
   }
 
@@ -420,6 +421,16 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 const TOOL_CALLS = ['tool_calls']
 /** A request without such a member has no states of its client's. */
 const STATES = ['extra_content']
+/** The same of a request of the Responses API. */
+const ENCRYPTED = ['encrypted_content']
+
+/**
+ * Whether OpenAI could not read what it, or another account of it, has encrypted: "invalid_encrypted_content", github.com/openai/codex, issue 8126;
+ * some servers say it in words alone.
+ */
+const isAboutEncryption = (cause: unknown): boolean =>
+  cause instanceof UpstreamError &&
+  (cause.refusal.code === 'invalid_encrypted_content' || /\bencrypted.content\b/i.test(cause.refusal.message ?? ''))
 
 /** The provider's view of an attempt. */
 class AttemptView implements ProviderAttempt {

@@ -32,6 +32,7 @@ import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { QUIRKS } from './quirks/named.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { noStreamOptions } from './quirks/requests.ts'
+import { withoutReasoning } from './reasoning-items.ts'
 import { createTranslator, needsTranslator, readEndpointRefusal, readModels } from './reply.ts'
 import { type Omitted, omittedFrom } from './unsupported.ts'
 
@@ -131,13 +132,13 @@ export default defineProvider({
     const hasStreamOptions = !(quirks as readonly Quirk[]).includes(noStreamOptions)
     const verbatim = (endpoint: PassedEndpoint): EndpointOperation => ({
       parameters: 'verbatim',
-      request: (call, { model }) =>
-        post(
-          ENDPOINT_PATHS[endpoint],
-          call,
-          endpoint === 'completions' && hasStreamOptions ? splicedBody(call, { model }) : bodyWith(call, { model }),
-        ),
-      ...(endpoint === 'responses' && { takes: (call, model) => takesFormat(call, model, tables) }),
+      request(call, { model, callStates }) {
+        const path = ENDPOINT_PATHS[endpoint]
+        if (callStates === 'none') return host.compute(call, withoutReasoning, { model }).then((bytes) => post(path, call, bytes))
+        const isText = endpoint === 'completions' && hasStreamOptions
+        return post(path, call, isText ? splicedBody(call, { model }) : bodyWith(call, { model }))
+      },
+      ...(endpoint === 'responses' && { takesCallStates: true, takes: (call, model) => takesFormat(call, model, tables) }),
       error: readEndpointRefusal(error),
     })
 
