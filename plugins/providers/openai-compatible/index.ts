@@ -23,7 +23,7 @@ import {
   type UpstreamHeaders,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
-import { apiOption, chatByResponses } from './by-responses/operation.ts'
+import { apiOption, chatByResponses, namesResponses } from './by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
 import { factsRow, formatPlan, hasFormats, hintsOf, takesFormat } from './facts.ts'
 import { concernsOf, HISTORIES, type HistoryKind, losesPictures, type OwnHistory, withHistory } from './history.ts'
@@ -167,7 +167,7 @@ export default defineProvider({
         (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
         verbatim,
       ),
-      ...(hasResponses && {
+      ...((hasResponses || namesResponses(api)) && {
         chatBy: chatByResponses({ api, host, error, post: (call, _attempt, body) => post(ENDPOINT_PATHS.responses, call, body) }),
       }),
       ...((isTranslated || mayFormat) && {

@@ -106,6 +106,10 @@ describe('Chat completions of a model that needs the Responses API', () => {
         namespaces: {
           openai: { provider: 'openai-compatible', config },
           chat: { provider: 'openai-compatible', config: { ...config, api: 'chat' } },
+          plain: {
+            provider: 'openai-compatible',
+            config: { baseUrl: config.baseUrl, api: { 'some-*': 'responses', 'gpt-*': 'chat' } },
+          },
           some: { provider: 'openai-compatible', config: { ...config, api: { 'gpt-4*': 'responses', '*': 'chat' } } },
         },
         prices: { models: { 'openai/*': { input: 10, output: 100 } } },
@@ -163,6 +167,14 @@ describe('Chat completions of a model that needs the Responses API', () => {
     expect(paths()).to.deep.equal(['responses'])
     const refused = sdk.chat.completions.create({ model: 'chat/gpt-6-astra', messages, tools })
     expect(await refused.catch(({ status }) => status)).to.equal(400)
+    expect(paths()).to.deep.equal(['responses', 'chat/completions'])
+  })
+
+  it('go by the API that the operator names, where the upstream is not known to have it, which keeps no responses for anybody', async () => {
+    await gateway.openai().chat.completions.create({ model: 'plain/some-model', messages })
+    await gateway.openai().chat.completions.create({ model: 'plain/gpt-4.1', messages })
+    const json = { model: 'plain/some-model', input: 'Hi', previous_response_id: 'resp_1' }
+    expect((await gateway.fetch('/v1/responses', { json })).status).to.equal(400)
     expect(paths()).to.deep.equal(['responses', 'chat/completions'])
   })
 
