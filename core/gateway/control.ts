@@ -118,12 +118,13 @@ export async function startControl(options: ControlOptions): Promise<Control> {
 
   opened.adopt(await openMetricsExport(options, total), (each) => each?.close())
 
+  const hasBudgets = await control.hasBudgets()
   const running = opened.move()
   /** Once: a second close, with less time, ends when all is closed too. */
   let closing: Promise<void> | undefined
   return {
     urls: urls(),
-    notices: reloader.notices,
+    notices: reloader.notices(hasBudgets),
     live: reloader.live,
     reload: (trigger) => reloader.reload(trigger),
     replaced: (role) => restarts.add(1, role),

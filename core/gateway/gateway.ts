@@ -100,6 +100,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const listeners = await openListeners(services, paths, { ...options, tls })
   opened.adopt(await openMetricsExport({ ...options, instance }, metrics), (each) => each?.close())
 
+  const hasBudgets = await control.hasBudgets()
   const running = opened.move()
   /** Once: a second drain, with less time, ends when all is closed too. */
   let closing: Promise<void> | undefined
@@ -115,7 +116,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     ...listeners,
     urls: urls(),
-    notices: reloader.notices,
+    notices: reloader.notices(hasBudgets),
     live,
     reload(trigger) {
       certificate?.check()

@@ -94,10 +94,10 @@ export class Reloader {
     return { file, text, sha256, loadedAt: this.#loadedAt, ...(this.#lastReload && { lastReload: this.#lastReload }) }
   }
 
-  /** Notices about routes.yaml, for the operator. */
-  get notices(): readonly string[] {
+  /** Notices about routes.yaml, for the operator. `hasBudgets`: the database has budgets. */
+  notices(hasBudgets: boolean): readonly string[] {
     const { config, prices } = this.live.generation
-    return [...config.notices, ...noticesOfStart(config, prices)]
+    return [...config.notices, ...noticesOfStart(config, prices, hasBudgets)]
   }
 
   /** Reloads routes.yaml. Requests during a reload share the next one. Never rejects. */

@@ -7,6 +7,7 @@ import type { BudgetsConfig, Config } from '../config/config.ts'
 import { DatabaseValues } from '../kept/database-values.ts'
 import { StoredValues } from '../kept/stored-values.ts'
 import type { ValueStorage } from '../kept/value-store.ts'
+import { hasBudgets } from '../keys/keys.ts'
 import { StoredKeys } from '../keys/source.ts'
 import { measureValues } from '../observe/gateway-metrics.ts'
 import type { Log } from '../observe/log.ts'
@@ -53,6 +54,8 @@ export interface StoredControl extends ControlPlane {
   readonly values: StoredValues
   /** Notes the accounts of routes.yaml in the database. Logs a failure: the next reload tries again. */
   declareAccounts(config: Pick<Config, 'accounts'>): Promise<void>
+  /** Whether a key or an account in the database has a budget; false if the database cannot be read. */
+  hasBudgets(): Promise<boolean>
   /** Adds a reload to the audit trail. Logs a failure. */
   auditReload(reload: Reload): Promise<void>
   /** Begins to watch budgets. `settings`: those in use. */
@@ -109,6 +112,7 @@ export async function openStoredControl({
       noteDeclaredAccounts(store, new Map(Array.from(accounts, ([id, { at }]) => [id, placeOf(at)]))).catch((err: unknown) =>
         log.warn({ err, accounts: [...accounts.keys()] }, 'the accounts of routes.yaml are not in the database yet'),
       ),
+    hasBudgets: () => hasBudgets(store).catch(() => false),
     auditReload: (reload) =>
       auditReload(store, reload).catch((err: unknown) => log.warn({ err }, 'a reload is not in the audit trail')),
     watchBudgets: (settings) => authority.start(settings),

@@ -6,12 +6,14 @@ import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
 import { BYTES_WIRE, type ClientWire, CONVERSATIONS } from '../protocol/client-protocol.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
 import { hostedTools } from '../protocol/hosted-tools.ts'
+import { refusedOfCount, VERSION_HEADER } from '../protocol/messages/version.ts'
 import { type CallStateStore, Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
 import { findModel, listModels } from '../routing/listing.ts'
 import type { Operation } from '../routing/operation.ts'
 import { candidatesOf } from '../routing/route.ts'
 import { checkReferences, profilesFor } from '../routing/serving.ts'
 import type { Call, Principal } from '../sdk/api.ts'
+import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { ReplyThreads } from '../upstream/readers/whole.ts'
 import type { Budgets } from './budgets.ts'
@@ -106,6 +108,9 @@ const NONE: readonly string[] = []
 const tokenCounter = (workers: CallServices['workers']): Operation => ({
   parameters: 'verbatim',
   async request(call) {
+    const version = call.headers[VERSION_HEADER] ?? ''
+    const foreign = call.large ? await workers.compute(call, refusedOfCount, version) : refusedOfCount.run(call, version)
+    if (foreign !== undefined) throw unsupportedParameter(foreign.param, foreign.hint)
     const body = JSON.stringify({ input_tokens: await workers.countTokens(call) })
     return { status: 200, headers: { 'content-type': 'application/json', 'content-length': String(body.length) }, body: [body] }
   },

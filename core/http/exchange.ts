@@ -109,6 +109,8 @@ const sumOfCharges = (first: AttemptCharge, second: AttemptCharge): AttemptCharg
 
 const NO_HOOKS: readonly RetryHook[] = []
 
+const BETA_HEADER = 'anthropic-beta'
+
 /** The state of a reply after its end. */
 export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
 
@@ -160,6 +162,8 @@ export class Exchange implements DispatchListener, Linked {
   /** The attempts that have ended. */
   readonly attempts: AttemptRecord[] = []
   served: Served | undefined
+  /** Betas of Anthropic's: from a client of another protocol they reach no upstream, unless a link sends them. */
+  #hasLostBetas = false
   /** Parameters that the provider dropped, for the reply's head. */
   dropped: readonly string[] = []
   /** The tokens to which a budget has capped the answer, for the reply's head. */
@@ -204,6 +208,7 @@ export class Exchange implements DispatchListener, Linked {
     this.generation = generation
     this.#services = services
     this.#requestBody = new CallBody(this, ctx, services)
+    this.#hasLostBetas = ctx.req.headers[BETA_HEADER] !== undefined && endpoint.protocol?.headers.includes(BETA_HEADER) !== true
     this.trace = services.tracer?.begin(ctx.req.headers)
   }
 
@@ -383,7 +388,7 @@ export class Exchange implements DispatchListener, Linked {
 
   onServed(served: Served, dropped: readonly string[], cap: number | undefined): void {
     this.served = served
-    this.dropped = dropped
+    this.dropped = this.#hasLostBetas && !Object.hasOwn(this.upstreamHeaders, BETA_HEADER) ? [...dropped, BETA_HEADER] : dropped
     this.cap = cap
     this.#servedMs = this.times.waited()
     if (this.stream !== undefined) this.times.streams()

@@ -229,6 +229,14 @@ export interface Rotation {
   readonly overlap: number
 }
 
+/** Whether any account, or any key that is not revoked, has a budget. */
+export async function hasBudgets({ db }: Store): Promise<boolean> {
+  const account = await db.selectFrom('accounts').select('id').where('budgets', '!=', '[]').limit(1).executeTakeFirst()
+  if (account !== undefined) return true
+  const keys = db.selectFrom('keys').where('budgets', '!=', '[]').where('revoked_at', 'is', null)
+  return (await keys.select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
 /**
  * Creates a key that replaces another one, with the same rights and lifetime, if its account allows that. Throws `object_not_found`, or `conflict` for a key that
  * is not active or was rotated before.

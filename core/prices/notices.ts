@@ -15,9 +15,12 @@ export function noticesOfPrices(config: Config, prices: PriceList): readonly str
   ]
 }
 
-/** What matters when a gateway starts: lists that are not used, and, if routes.yaml has budgets, the models whose cost will be unknown. */
-export function noticesOfStart(config: Config, prices: PriceList): readonly string[] {
-  const hasBudgets = [...config.keys, ...config.accounts.values()].some(({ budgets }) => budgets.length > 0)
+/**
+ * What matters when a gateway starts: lists that are not used, and, if there are budgets, the models whose cost will be unknown. `areStored`: the
+ * database has budgets.
+ */
+export function noticesOfStart(config: Config, prices: PriceList, areStored: boolean): readonly string[] {
+  const hasBudgets = areStored || [...config.keys, ...config.accounts.values()].some(({ budgets }) => budgets.length > 0)
   return [...prices.notices, ...(hasBudgets ? noticesOfCosts(config, prices) : [])]
 }
 

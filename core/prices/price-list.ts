@@ -273,7 +273,11 @@ function lookUp(catalogue: Catalogue, like: string, now: number, isInRegion = fa
 function unknownLike({ glob, price: { like = '' }, at }: ModelPriceConfig, catalogue: Catalogue): Diagnostic {
   const [vendor] = splitLike(like)
   const why = catalogue.has(vendor) ? `has no price for such a model of "${vendor}"` : `has no vendor "${vendor}"`
-  return { ...at, message: `prices.models.${glob}.like: genai-prices ${why}; give the price in numbers`, frame: '' }
+  return {
+    ...at,
+    message: `prices.models.${glob}.like: no list in use ${why}; give the price in numbers, or run umg prices update if a newer list has it`,
+    frame: '',
+  }
 }
 
 /** Characters of a name that are shown. */

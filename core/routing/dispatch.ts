@@ -10,7 +10,7 @@ import { withOwnNames } from '../protocol/tool-names.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import { servedWithout } from '../protocol/variants.ts'
 import { type AttemptRecord, type Call, type CallStates, type RouteTrace, type Served, UpstreamError } from '../sdk/api.ts'
-import { type AttemptStates, UpstreamAttempt } from '../upstream/attempt.ts'
+import { type KeptStates, UpstreamAttempt } from '../upstream/attempt.ts'
 import type { AttemptEnd, AttemptListener } from '../upstream/attempt-listener.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import { timeoutError } from '../upstream/failures.ts'
@@ -96,8 +96,8 @@ export class Dispatch implements AttemptListener, Expiring {
   #planned: PlannedAttempt | undefined
   /** The planned attempt, once it has started. */
   #attempt: UpstreamAttempt | undefined
-  /** Whether attempts get the states that were kept for the call. */
-  #recalls = true
+  /** Whether an upstream may have refused the states of tool calls: further attempts go without them. */
+  #withoutStates = false
   /** Of the limits of the planned attempt's namespace. */
   #share: LimitShare | undefined
   #probes = NO_PROBES
@@ -203,8 +203,8 @@ export class Dispatch implements AttemptListener, Expiring {
       this.#serve(end.body)
     } else {
       // A vendor may no longer take what it has made: the call is made again without it.
-      const isRepeated = attempt.hasKeptStates && error.row === 'upstream_rejected'
-      this.#recalls &&= !isRepeated
+      const isRepeated = attempt.mayRefuseStates(error)
+      this.#withoutStates ||= isRepeated
       this.#failed(error, attempt.stale, isRepeated)
     }
   }
@@ -326,6 +326,7 @@ export class Dispatch implements AttemptListener, Expiring {
           : chatReply,
       replies: forms,
       states: operation.takesCallStates ? this.#statesAt(target, credential) : undefined,
+      withoutStates: this.#withoutStates,
       limits: timeouts,
       stream,
       transforms: names === undefined ? transforms : [{ link: TOOL_NAMES, transform: withOwnNames(names) }, ...transforms],
@@ -339,12 +340,12 @@ export class Dispatch implements AttemptListener, Expiring {
     this.#attempt.start(target.client ?? client)
   }
 
-  #statesAt(target: Target, credential: Credential | undefined): AttemptStates | undefined {
+  #statesAt(target: Target, credential: Credential | undefined): KeptStates | undefined {
     const { states, call } = this.#request
     if (states === undefined || !target.keepReasoning) return undefined
     const keeper = keeperOf(target, this.#account, credential)
     return {
-      recall: this.#recalls ? () => states.recall(call, keeper) : undefined,
+      recall: () => states.recall(call, keeper),
       keep: (found) => states.keep(call, keeper, found),
     }
   }

@@ -51,7 +51,7 @@ interface Adapted {
 
 /** An operation with a translator, of one that has only a function of the whole reply. */
 function adapted(operation: EndpointOperation, provider: Provider, endpoint: string): Operation {
-  const { reply, decoder, takes } = operation
+  const { reply, decoder, takes, takesCallStates } = operation
   const hasMessages = endpoint === 'messages' || endpoint === 'messages.count_tokens'
   const error = operation.error ?? (provider.error && (hasMessages ? provider.error : atInput(provider.error)))
   return {
@@ -60,6 +60,7 @@ function adapted(operation: EndpointOperation, provider: Provider, endpoint: str
     ...(reply && { translator: (): Translator => wholeOnly((body, headers = {}) => reply.call(operation, body, headers)) }),
     ...(decoder && { decoder: () => decoder.call(operation) }),
     ...(takes && { takes: takes.bind(operation) }),
+    ...(takesCallStates && { takesCallStates }),
     ...(error && { error }),
   }
 }

@@ -203,6 +203,9 @@ export class ToolIds {
 /** The `extra_content` of tool calls in earlier replies, by the ids of the calls. */
 export type CallStates = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 
+/** What a request has of them beside what its client has sent: those that were kept; or none at all, not even the client's, since the upstream has refused them. */
+export type AttemptStates = CallStates | 'none'
+
 /** The tool calls of a message; none if it has no list of them. */
 const toolCallsOf = ({ tool_calls: calls }: ChatMessage) => (Array.isArray(calls) ? calls.filter(isRecord) : [])
 
@@ -210,17 +213,31 @@ const toolCallsOf = ({ tool_calls: calls }: ChatMessage) => (Array.isArray(calls
 export const idsWithoutState = ({ messages }: Readonly<ChatRequest>): readonly string[] =>
   messages.flatMap((message) => {
     const calls = toolCallsOf(message)
-    return calls.some((call) => call.extra_content != null) ? [] : calls.map(({ id }) => id)
+    return hasState(message) ? [] : calls.map(({ id }) => id)
   })
 
-/** A request whose tool calls have the `extra_content` that the client has dropped; the same one if nothing was kept. */
-export function withCallStates(request: Readonly<ChatRequest>, states: CallStates | undefined): Readonly<ChatRequest> {
+const hasState = (message: ChatMessage): boolean => toolCallsOf(message).some((call) => call.extra_content != null)
+
+/** Whether any tool call of a request has an `extra_content`. */
+export const hasCallStates = ({ messages }: Readonly<ChatRequest>): boolean => messages.some(hasState)
+
+/**
+ * A request whose tool calls have the `extra_content` that the client has dropped, or none; the same one if there is nothing to change.
+ * `states`: of the attempt.
+ */
+export function withCallStates(request: Readonly<ChatRequest>, states: AttemptStates | undefined): Readonly<ChatRequest> {
+  if (states === 'none') return { ...request, messages: request.messages.map(withoutState) }
   if (states === undefined || states.size === 0) return request
   const messages = request.messages.map((message) => {
     const calls = toolCallsOf(message)
-    if (!calls.some(({ id }) => states.has(id)) || calls.some((call) => call.extra_content != null)) return message
+    if (!calls.some(({ id }) => states.has(id)) || hasState(message)) return message
     const restored = calls.map((call) => (states.has(call.id) ? { ...call, extra_content: states.get(call.id)! } : call))
     return { ...message, tool_calls: restored }
   })
   return { ...request, messages }
+}
+
+function withoutState(message: ChatMessage): ChatMessage {
+  if (!hasState(message)) return message
+  return { ...message, tool_calls: toolCallsOf(message).map(({ extra_content: _, ...call }) => call as ToolCall) }
 }

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa'
 import type { Static, TSchema } from 'typebox'
 import type { Call, CallState, EndpointName, Principal } from './call.ts'
-import type { CallStates } from './conversation.ts'
+import type { AttemptStates } from './conversation.ts'
 import type { Host } from './host.ts'
 import type { ParameterSupport } from './parameters.ts'
 import type { UpstreamRefusal } from './refusals.ts'
@@ -57,8 +57,8 @@ export interface Attempt {
   readonly signal: AbortSignal
   /** True if the upstream refused the credential of the attempt before: refresh it. */
   readonly credentialRefused: boolean
-  /** What the gateway has kept for a client that does not keep it, if the provider `takesCallStates`. Absent: nothing. */
-  readonly callStates?: CallStates | undefined
+  /** What the gateway has kept for a client that does not keep it, or that the upstream has refused all states, if the provider `takesCallStates`. Absent: nothing. */
+  readonly callStates?: AttemptStates | undefined
 }
 
 /** The request that core sends, always a POST. Core adds nothing but framing, so a signature over it stays valid. */
@@ -142,6 +142,11 @@ export interface EndpointOperation {
   takes?(call: Pick<Call, 'keys' | 'member'>, model: string): boolean
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
+  /**
+   * At `responses`: `request` leaves the reasoning of earlier turns out if `attempt.callStates` is `'none'`. So a call goes on whose encrypted reasoning
+   * another account of the vendor has made.
+   */
+  readonly takesCallStates?: boolean
   /**
    * Translates the upstream's reply to OpenAI's; for embeddings see `toEmbeddings`. Its errors count as the upstream's. Absent: the
    * upstream speaks OpenAI's protocol, and its replies and streams reach the client unchanged.

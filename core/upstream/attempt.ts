@@ -7,11 +7,13 @@ import type { ReplyFormat } from '../protocol/format.ts'
 import { usageOf } from '../protocol/usage.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import {
+  type AttemptStates,
   answerEstimate,
   type Call,
   type CallStates,
   type ChatCompletion,
   type EndpointOperation,
+  hasCallStates,
   isRecord,
   type LocalReply,
   openaiTranslator,
@@ -41,9 +43,12 @@ export interface AttemptOptions {
   readonly call: Call
   readonly served: Served
   /** The provider's functions for the call's endpoint, and for reading a refusal. */
-  readonly operation: Pick<Provider, 'request' | 'translator' | 'error' | 'stateOwner'> & Pick<EndpointOperation, 'decoder'>
+  readonly operation: Pick<Provider, 'request' | 'translator' | 'error' | 'stateOwner' | 'takesCallStates'> &
+    Pick<EndpointOperation, 'decoder'>
   /** Keeps what the upstream wants back with the results of tool calls. Absent: the client keeps it, or there is nothing. */
-  readonly states?: AttemptStates | undefined
+  readonly states?: KeptStates | undefined
+  /** The upstream may have refused the states of tool calls: it gets none. */
+  readonly withoutStates?: boolean
   readonly number: number
   /** The upstream refused the credential of the previous attempt. */
   readonly credentialRefused: boolean
@@ -69,9 +74,9 @@ export interface AttemptOptions {
 }
 
 /** The states of tool calls that the gateway keeps for the client of an attempt. */
-export interface AttemptStates extends StateKeeper {
-  /** Those of the tool calls in its request. Never rejects because they are lost. Undefined: the upstream has refused them. */
-  readonly recall: (() => Promise<CallStates>) | undefined
+export interface KeptStates extends StateKeeper {
+  /** Those of the tool calls in its request. Never rejects because they are lost. */
+  recall(): Promise<CallStates>
 }
 
 /** Milliseconds an upstream may keep its connection open after the end marker. */
@@ -132,8 +137,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     const threw = (thrown: unknown): void => this.fail(pluginError(served.provider, 'request', thrown))
     try {
       const request =
-        states?.recall !== undefined && call.mayHave(TOOL_CALLS)
-          ? this.#requestWith(states.recall)
+        states !== undefined && this.#view.callStates === undefined && call.mayHave(TOOL_CALLS)
+          ? this.#requestWith(states)
           : operation.request(call, this.#view)
       if (request instanceof Promise) request.then(made).catch(threw)
       // Most are made synchronously, without a promise.
@@ -143,9 +148,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     }
   }
 
-  async #requestWith(recall: () => Promise<CallStates>): Promise<UpstreamRequest | LocalReply> {
+  async #requestWith(states: KeptStates): Promise<UpstreamRequest | LocalReply> {
     const { operation, call } = this.#options
-    this.#view.callStates = await recall()
+    this.#view.callStates = await states.recall()
     return operation.request(call, this.#view)
   }
 
@@ -161,9 +166,14 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return this.#sentAt !== undefined
   }
 
-  /** Whether its request has states that the gateway has kept. */
-  get hasKeptStates(): boolean {
-    return (this.#view.callStates?.size ?? 0) > 0
+  /** Whether the upstream may have refused states of the model in its request, which the gateway or the client has kept. */
+  mayRefuseStates({ row, cause }: GatewayError): boolean {
+    const { operation, call } = this.#options
+    const { callStates: kept } = this.#view
+    if (row !== 'upstream_rejected' || operation.takesCallStates !== true || kept === 'none') return false
+    if (kept !== undefined && kept.size > 0) return true
+    if (call.endpoint === 'responses') return isAboutEncryption(cause) && call.mayHave(ENCRYPTED)
+    return call.mayHave(STATES) && (call.large || hasCallStates(call.body))
   }
 
   /** What it is charged if it is cut off now; undefined if that is nothing, or if it has ended. */
@@ -409,19 +419,32 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
 /** A request without such a member has no tool calls. */
 const TOOL_CALLS = ['tool_calls']
+/** A request without such a member has no states of its client's. */
+const STATES = ['extra_content']
+/** The same of a request of the Responses API. */
+const ENCRYPTED = ['encrypted_content']
+
+/**
+ * Whether OpenAI could not read what it, or another account of it, has encrypted: "invalid_encrypted_content", github.com/openai/codex, issue 8126;
+ * some servers say it in words alone.
+ */
+const isAboutEncryption = (cause: unknown): boolean =>
+  cause instanceof UpstreamError &&
+  (cause.refusal.code === 'invalid_encrypted_content' || /\bencrypted.content\b/i.test(cause.refusal.message ?? ''))
 
 /** The provider's view of an attempt. */
 class AttemptView implements ProviderAttempt {
   readonly number: number
   readonly model: string
   readonly credentialRefused: boolean
-  callStates: CallStates | undefined
+  callStates: AttemptStates | undefined
   readonly #attempt: UpstreamAttempt
 
-  constructor(attempt: UpstreamAttempt, { number, served, credentialRefused }: AttemptOptions) {
+  constructor(attempt: UpstreamAttempt, { number, served, credentialRefused, withoutStates }: AttemptOptions) {
     this.number = number
     this.model = served.model
     this.credentialRefused = credentialRefused
+    this.callStates = withoutStates === true ? 'none' : undefined
     this.#attempt = attempt
   }
 

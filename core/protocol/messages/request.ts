@@ -51,7 +51,7 @@ export function toChat(body: Readonly<Record<string, unknown>>, headers: ClientH
   const request: ChatRequest = {
     model: model as string,
     messages: toChatMessages(body.system, body.messages as readonly MessageParam[], notes),
-    ...(max_tokens != null && { max_completion_tokens: max_tokens as number }),
+    ...(max_tokens != null && { max_completion_tokens: Math.max(max_tokens as number, LEAST_TOKENS) }),
     ...(stream === true && { stream, stream_options: { include_usage: true } }),
     ...(temperature != null && { temperature: temperature as number }),
     ...(top_p != null && { top_p: top_p as number }),
@@ -113,6 +113,9 @@ function toFormat(format: unknown, notes: Notes): Partial<ChatRequest> {
   }
   return { response_format: { type: 'json_schema', json_schema: { name: 'output', schema: format.schema, strict: true } } }
 }
+
+/** With 0 Anthropic only fills its cache (`MessageCreateParams` of @anthropic-ai/sdk 1.14). A call for one token does so elsewhere, which refuses 0. */
+const LEAST_TOKENS = 1
 
 /** The longest `user` that OpenAI takes. */
 const MAX_USER = 64

@@ -1,5 +1,6 @@
+import { defineCallFunction } from '../../sdk/call-function.ts'
 import { isRecord } from '../../sdk/json.ts'
-import type { Notes } from '../notes.ts'
+import { Notes } from '../notes.ts'
 
 /** The header by which clients choose a version of the Messages API. */
 export const VERSION_HEADER = 'anthropic-version'
@@ -23,6 +24,17 @@ export function expectVersion(body: Members, version: string | undefined, notes:
       VERSION_HEADER,
       `This upstream is served in version ${NEWEST} and earlier ones: send one of them, or name a model of Anthropic.`,
     )
+  expectMembers(body, notes)
+}
+
+/** What the client's version refuses of a prompt whose tokens the gateway counts itself; undefined if nothing. Anthropic has the same checks there. */
+export const refusedOfCount = defineCallFunction(import.meta.url, 'refusedOfCount', (call, version: string): Notes['foreign'] => {
+  const notes = new Notes()
+  if (version >= NEWEST) expectMembers(call.body, notes)
+  return notes.foreign
+})
+
+function expectMembers(body: Members, notes: Notes): void {
   for (const name of SAMPLING)
     if (body[name] != null) notes.refuse(name, `Version ${NEWEST} has no sampling parameters: leave it out.`)
   for (const [index, message] of listOf(body.messages).entries()) expectContent(message, `messages[${index}].content`, notes)

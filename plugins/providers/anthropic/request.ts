@@ -1,6 +1,6 @@
 import {
+  type AttemptStates,
   type Call,
-  type CallStates,
   type ChatRequest,
   defineCallFunction,
   dropped,
@@ -78,7 +78,7 @@ export interface Target {
   /** The most tokens of a reply if the request does not say; absent: the model's maximum. */
   readonly maxTokens?: number
   /** Of the attempt. */
-  readonly states?: CallStates | undefined
+  readonly states?: AttemptStates | undefined
 }
 
 /** An upstream request, and the parameters that the model does not take. */

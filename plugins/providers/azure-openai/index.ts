@@ -24,6 +24,7 @@ import { concernsOf } from '../openai-compatible/history.ts'
 import { type QuirkBody, quirkBody, refuseMembers, splicedBody } from '../openai-compatible/index.ts'
 import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
 import { NAMES_OF_OPENAI } from '../openai-compatible/presets.ts'
+import { withoutReasoning } from '../openai-compatible/reasoning-items.ts'
 import { addressOf, ENDPOINTS, type Operation } from './address.ts'
 import { EntraCredentials, keyCredentials } from './credentials.ts'
 import { createAzureTranslator, toRefusal } from './reply.ts'
@@ -88,11 +89,13 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
 
   const verbatim = (endpoint: (typeof ENDPOINTS)[number]): EndpointOperation => ({
     parameters: 'verbatim',
-    ...(endpoint === 'responses' && { takes: (call, model) => takesFormat(call, model, tables) }),
-    request: async (call, attempt) => ({
-      ...(await toHead(ENDPOINT_PATHS[endpoint], call, attempt)),
-      body: endpoint === 'completions' ? splicedBody(call, attempt) : bodyWith(call, { model: attempt.model }),
-    }),
+    ...(endpoint === 'responses' && { takesCallStates: true, takes: (call, model) => takesFormat(call, model, tables) }),
+    async request(call, attempt) {
+      const head = await toHead(ENDPOINT_PATHS[endpoint], call, attempt)
+      const { model, callStates } = attempt
+      if (callStates === 'none') return { ...head, body: await host.compute(call, withoutReasoning, { model }) }
+      return { ...head, body: endpoint === 'completions' ? splicedBody(call, attempt) : bodyWith(call, { model }) }
+    },
   })
 
   return {

@@ -1,5 +1,5 @@
 import {
-  type CallStates,
+  type AttemptStates,
   type ChatRequest,
   defineCallFunction,
   dropped,
@@ -75,7 +75,7 @@ export interface Target {
   readonly facts: ModelFacts
   readonly guardrail?: { readonly id: string; readonly version: string }
   /** Of the attempt. */
-  readonly states?: CallStates | undefined
+  readonly states?: AttemptStates | undefined
 }
 
 /** An upstream request, and the parameters that the model does not take. */

@@ -1,5 +1,5 @@
 import {
-  type CallStates,
+  type AttemptStates,
   type ChatRequest,
   type ChatTool,
   defineCallFunction,
@@ -76,7 +76,7 @@ export interface Target {
   readonly model: string
   readonly facts: ModelFacts
   /** Of the attempt. */
-  readonly states?: CallStates | undefined
+  readonly states?: AttemptStates | undefined
 }
 
 /** An upstream request, and the parameters that the model does not take. */

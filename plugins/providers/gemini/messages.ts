@@ -1,6 +1,6 @@
 import {
+  type AttemptStates,
   argumentsOf,
-  type CallStates,
   type ChatMessage,
   CONTINUE,
   type ConversationVisitor,
@@ -26,7 +26,7 @@ export interface Target {
   /** Whether the API takes ids of function calls: the Gemini API does, Vertex AI does not. */
   readonly callIds: boolean
   /** Of the attempt. */
-  readonly states?: CallStates | undefined
+  readonly states?: AttemptStates | undefined
 }
 
 /**

@@ -23,7 +23,7 @@ import {
   type UpstreamHeaders,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
-import { apiOption, chatByResponses } from './by-responses/operation.ts'
+import { apiOption, chatByResponses, namesResponses } from './by-responses/operation.ts'
 import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
 import { factsRow, formatPlan, hasFormats, hintsOf, takesFormat } from './facts.ts'
 import { concernsOf, HISTORIES, type HistoryKind, losesPictures, type OwnHistory, withHistory } from './history.ts'
@@ -32,6 +32,7 @@ import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { QUIRKS } from './quirks/named.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { noStreamOptions } from './quirks/requests.ts'
+import { withoutReasoning } from './reasoning-items.ts'
 import { createTranslator, needsTranslator, readEndpointRefusal, readModels } from './reply.ts'
 import { type Omitted, omittedFrom } from './unsupported.ts'
 
@@ -131,13 +132,13 @@ export default defineProvider({
     const hasStreamOptions = !(quirks as readonly Quirk[]).includes(noStreamOptions)
     const verbatim = (endpoint: PassedEndpoint): EndpointOperation => ({
       parameters: 'verbatim',
-      request: (call, { model }) =>
-        post(
-          ENDPOINT_PATHS[endpoint],
-          call,
-          endpoint === 'completions' && hasStreamOptions ? splicedBody(call, { model }) : bodyWith(call, { model }),
-        ),
-      ...(endpoint === 'responses' && { takes: (call, model) => takesFormat(call, model, tables) }),
+      request(call, { model, callStates }) {
+        const path = ENDPOINT_PATHS[endpoint]
+        if (callStates === 'none') return host.compute(call, withoutReasoning, { model }).then((bytes) => post(path, call, bytes))
+        const isText = endpoint === 'completions' && hasStreamOptions
+        return post(path, call, isText ? splicedBody(call, { model }) : bodyWith(call, { model }))
+      },
+      ...(endpoint === 'responses' && { takesCallStates: true, takes: (call, model) => takesFormat(call, model, tables) }),
       error: readEndpointRefusal(error),
     })
 
@@ -166,7 +167,7 @@ export default defineProvider({
         (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
         verbatim,
       ),
-      ...(hasResponses && {
+      ...((hasResponses || namesResponses(api)) && {
         chatBy: chatByResponses({ api, host, error, post: (call, _attempt, body) => post(ENDPOINT_PATHS.responses, call, body) }),
       }),
       ...((isTranslated || mayFormat) && {

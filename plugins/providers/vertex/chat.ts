@@ -1,6 +1,6 @@
 import {
+  type AttemptStates,
   type Call,
-  type CallStates,
   defineCallFunction,
   formatMembers,
   readFormat,
@@ -21,7 +21,7 @@ export interface Target {
   readonly model: VertexModel
   readonly own: FactsTable
   /** Of the attempt. */
-  readonly states?: CallStates | undefined
+  readonly states?: AttemptStates | undefined
 }
 
 /** A request to a model's address. */

@@ -32,6 +32,21 @@ function refusalOfChat(body: Body): ReturnType<typeof json> | undefined {
   const advice = `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions.`
   if (model === 'gpt-5.5-pro' || model === 'new-pro')
     return refusal(404, 'This model is only supported in v1/responses and not in v1/chat/completions.', 'model')
+  const { temperature = 1, top_p: topP = 1 } = body
+  if (String(model).startsWith('gpt-6')) {
+    const unsupported = ['max_tokens', 'stop'].find((name) => name in body)
+    if (unsupported !== undefined)
+      return refusal(
+        400,
+        `Unsupported parameter: '${unsupported}' is not supported with this model.`,
+        unsupported,
+        'unsupported_parameter',
+      )
+    if (effort !== 'none' && (temperature !== 1 || topP !== 1))
+      return refusal(400, 'Only the default (1) value is supported.', 'temperature', 'unsupported_value')
+    if (effort === 'max')
+      return refusal(400, "'reasoning_effort' does not support 'max' with this model.", 'reasoning_effort', 'unsupported_value')
+  }
   if (tools === undefined) return undefined
   if (model === 'gpt-5.4' && effort !== undefined && effort !== 'none')
     return refusal(400, `${advice} Please use /v1/responses instead.`, 'reasoning_effort')
@@ -57,6 +72,9 @@ function refusalOfResponses(body: Body): ReturnType<typeof json> | undefined {
   for (const tool of (body.tools ?? []) as Body[])
     if (tool.type === 'function' && !('parameters' in tool && 'strict' in tool))
       return refusal(400, 'Missing required parameter.', 'tools')
+  const { effort } = (body.reasoning ?? {}) as { effort?: string }
+  if (body.model !== 'gpt-4.1' && effort !== 'none' && ('temperature' in body || 'top_p' in body))
+    return refusal(400, "Unsupported parameter: 'temperature' is not supported with this model.", 'temperature')
   if ((body.max_output_tokens as number) < 16) return refusal(400, 'Expected a value >= 16.', 'max_output_tokens')
   return undefined
 }
@@ -88,6 +106,10 @@ describe('Chat completions of a model that needs the Responses API', () => {
         namespaces: {
           openai: { provider: 'openai-compatible', config },
           chat: { provider: 'openai-compatible', config: { ...config, api: 'chat' } },
+          plain: {
+            provider: 'openai-compatible',
+            config: { baseUrl: config.baseUrl, api: { 'some-*': 'responses', 'gpt-*': 'chat' } },
+          },
           some: { provider: 'openai-compatible', config: { ...config, api: { 'gpt-4*': 'responses', '*': 'chat' } } },
         },
         prices: { models: { 'openai/*': { input: 10, output: 100 } } },
@@ -148,6 +170,14 @@ describe('Chat completions of a model that needs the Responses API', () => {
     expect(paths()).to.deep.equal(['responses', 'chat/completions'])
   })
 
+  it('go by the API that the operator names, where the upstream is not known to have it, which keeps no responses for anybody', async () => {
+    await gateway.openai().chat.completions.create({ model: 'plain/some-model', messages })
+    await gateway.openai().chat.completions.create({ model: 'plain/gpt-4.1', messages })
+    const json = { model: 'plain/some-model', input: 'Hi', previous_response_id: 'resp_1' }
+    expect((await gateway.fetch('/v1/responses', { json })).status).to.equal(400)
+    expect(paths()).to.deep.equal(['responses', 'chat/completions'])
+  })
+
   it('name what the Responses API leaves out, and refuse what it cannot do', async () => {
     const asked = { model: 'openai/gpt-6-astra', messages, tools, seed: 7 }
     const reply = await gateway.fetch('/v1/chat/completions', { json: asked })
@@ -168,8 +198,68 @@ describe('Chat completions of a model that needs the Responses API', () => {
     }
     expect(efforts).to.deep.equal([
       [{ effort: 'low' }, 'reasoning_effort'],
-      [{ effort: 'none' }, null],
+      [{ effort: 'medium' }, 'reasoning_effort'],
     ])
+  })
+
+  for (const [model, asked, got] of [
+    ['gpt-5.5', 'max', 'xhigh'],
+    ['gpt-5-pro', 'low', 'high'],
+    ['gpt-5.1-codex', 'none', 'low'],
+    ['gpt-5.3-codex', 'max', 'xhigh'],
+    ['gpt-5.6-sol', 'max', 'max'],
+    ['gpt-5.6-sol', 'minimal', 'low'],
+    ['o3-pro', 'xhigh', 'high'],
+  ] as const) {
+    it(`have the effort ${got} in place of ${asked} at ${model}, by chat completions and by Messages`, async () => {
+      const chat = { model: `openai/${model}`, messages, tools, reasoning_effort: asked }
+      const reply = await gateway.fetch('/v1/chat/completions', { json: chat })
+      const { reasoning } = upstream.requests.at(-1)!.json() as { reasoning: object }
+      expect([reply.status, reasoning, reply.headers.get('x-umg-params-dropped')]).to.deep.equal([
+        200,
+        { effort: got },
+        asked === got ? null : 'reasoning_effort',
+      ])
+      if (asked === 'none' || asked === 'minimal') return
+      const own = { max_tokens: 100, tools: [{ name: 'look', input_schema: {} }], output_config: { effort: asked } }
+      expect((await gateway.fetch('/v1/messages', { json: { model: chat.model, messages, ...own } })).status).to.equal(200)
+      expect(upstream.requests.at(-1)!.json()).to.deep.include({ reasoning: { effort: got } })
+    })
+  }
+
+  it('serve what GPT-6 refuses at the endpoint of chat completions, without tools too, and say what is left out', async () => {
+    const heard: unknown[] = []
+    for (const more of [
+      { max_tokens: 100 },
+      { stop: ['!'] },
+      { temperature: 0 },
+      { temperature: 1, top_p: 1 },
+      { temperature: 0, top_p: 0.5, reasoning_effort: 'none' },
+      { reasoning_effort: 'max' },
+    ]) {
+      const reply = await gateway.fetch('/v1/chat/completions', { json: { model: 'openai/gpt-6-sol', messages, ...more } })
+      heard.push([reply.status, paths().at(-1), reply.headers.get('x-umg-params-dropped')])
+    }
+    expect(heard).to.deep.equal([
+      [200, 'responses', null],
+      [200, 'responses', null],
+      [200, 'responses', 'temperature'],
+      [200, 'chat/completions', null],
+      [200, 'chat/completions', null],
+      [200, 'responses', null],
+    ])
+  })
+
+  it('have no sampling parameters where a model reasons, and the others have them', async () => {
+    const heard: unknown[] = []
+    for (const model of ['gpt-5.6-terra', 'gpt-6-sol', 'gpt-5.5-pro', 'new', 'new']) {
+      const json = { model: `openai/${model}`, messages, tools, temperature: 0.2, top_p: 1 }
+      const reply = await gateway.fetch('/v1/chat/completions', { json })
+      heard.push([reply.status, reply.headers.get('x-umg-params-dropped')])
+    }
+    await gateway.fetch('/v1/chat/completions', { json: { model: 'some/gpt-4.1', messages, temperature: 0.2 } })
+    expect(upstream.requests.at(-1)!.json()).to.include({ temperature: 0.2 })
+    expect(heard).to.deep.equal(heard.map(() => [200, 'temperature']))
   })
 
   it('cost what the response has used, and stop at a budget', async () => {

@@ -134,6 +134,14 @@ describe("POST /v1/messages, to an upstream that does not speak Anthropic's API"
     expect(usage).to.include({ input_tokens: 5, output_tokens: 2 })
   })
 
+  it('asks for one token where a client wants only the cache to be filled', async () => {
+    const asked = fixture.open.reply(json(openaiReply({ text: 'H', finish: 'length' }).whole))
+    const messages = [{ role: 'user' as const, content: 'Hi' }]
+    const { stop_reason } = await fixture.client.messages.create({ model: 'open/gpt', max_tokens: 0, messages })
+    expect((await asked).json()).to.include({ max_completion_tokens: 1 })
+    expect(stop_reason).to.equal('max_tokens')
+  })
+
   it('returns thinking to an upstream that wants it back, under its own name', async () => {
     const { client, open } = fixture
     open.reply(json(openaiReply({ reasoning: 'Hm.', tools: [CALLED] }).whole))

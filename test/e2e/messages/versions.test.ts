@@ -46,6 +46,16 @@ describe('A version of the Messages API', () => {
     expect((await asked).headers).to.include({ 'anthropic-version': '2023-06-01' })
   })
 
+  it("has betas, which are named as left out at other endpoints than Anthropic's", async () => {
+    fixture.claude.reply(json(MESSAGE))
+    const asked = { model: 'claude/claude-3-5-haiku', messages }
+    const reply = await fixture.gateway.fetch('/v1/chat/completions', {
+      json: asked,
+      headers: { 'anthropic-beta': 'context-1m-2025-08-07' },
+    })
+    expect([reply.status, reply.headers.get('x-umg-params-dropped')]).to.deep.equal([200, 'anthropic-beta'])
+  })
+
   for (const [what, body, param] of [
     ['a temperature', { temperature: 1 }, 'temperature'],
     ['a top_p', { top_p: 0.9 }, 'top_p'],
@@ -69,6 +79,25 @@ describe('A version of the Messages API', () => {
       expect([reply.status, error.type]).to.deep.equal([400, 'invalid_request_error'])
       expect(error.message).to.include(`'${param}'`).and.to.include(VERSION)
       expect(fixture.open.requests.length).to.equal(before)
+    })
+  }
+
+  for (const large of [false, true]) {
+    it(`${VERSION} is held to in counts of ${large ? 'large' : 'small'} prompts for other upstreams too, a later one is counted`, async () => {
+      const first = { role: 'user', content: large ? 'Hi '.repeat(200_000) : 'Hi' }
+      const count = async (version: string, last: object) => {
+        const json = { model: 'open/m', messages: [first, last] }
+        const reply = await fixture.gateway.fetch('/v1/messages/count_tokens', {
+          json,
+          headers: { 'anthropic-version': version },
+        })
+        const { error } = (await reply.json()) as { error?: { message: string } }
+        return [reply.status, /'messages\[1\]\.content\[0\]'/.test(error?.message ?? '')]
+      }
+      const refused = { role: 'assistant', content: [document] }
+      expect(await count(VERSION, refused)).to.deep.equal([400, true])
+      expect(await count('2023-06-01', refused)).to.deep.equal([200, false])
+      expect(await count('2027-03-01', { role: 'assistant', content: 'Hi' })).to.deep.equal([200, false])
     })
   }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { json, openaiReply, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
@@ -105,6 +105,14 @@ describe('a model of a vendor without a price', () => {
       await umg.prints(notice, 'stderr')
     })
   }
+
+  it('is named at the start too if the only budget is that of a key in the database', async () => {
+    const { accounts: _, ...table } = parse(routes('refuse'))
+    await home.write('routes.yaml', stringify(table))
+    await home.run(['keys', 'create', '--name', 'k', '--budget', '100 USD/day']).ended
+    const umg = home.run(['start', '--port', '0'], { env: network.env })
+    await umg.prints(/the cost of calls to openai\/gpt-99-new is unknown/, 'stderr')
+  })
 
   it('is charged by the dearest model of the vendor with `estimate`', async () => {
     await home.write('routes.yaml', routes('estimate'))

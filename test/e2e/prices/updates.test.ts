@@ -48,6 +48,7 @@ const LITELLM = {
     output_cost_per_token_above_272k_tokens: 1.5e-5,
     max_input_tokens: 922_000,
   },
+  'azure/us/gpt-5.4': { litellm_provider: 'azure', input_cost_per_token: 2.75e-6, output_cost_per_token: 1.65e-5 },
   'claude-opus-5-5': { litellm_provider: 'anthropic', input_cost_per_token: 4e-6, output_cost_per_token: 2e-5 },
   'gemini/gemini-2.5-pro': { litellm_provider: 'gemini', input_cost_per_token: 1.25e-6, output_cost_per_token: 1e-5 },
 }
@@ -118,6 +119,23 @@ describe('list prices', () => {
     } finally {
       await network.close()
     }
+  })
+
+  it("are those of Azure's data zones where routes.yaml says so and LiteLLM's list has them, else validate says what to do", async () => {
+    await home.write('litellm.json', JSON.stringify(LITELLM))
+    const config = { baseUrl: 'https://acme.openai.azure.com', apiKey: `\${file:key}` }
+    const table = (models: object) => ({
+      namespaces: { azure: { provider: 'azure-openai', models: ['mine'], config } },
+      prices: { lists: { sources: { litellm: { from: 'litellm.json' } } }, models },
+    })
+    await home.write('routes.yaml', routes({}, table({ 'azure/mine': { like: 'azure/us/gpt-5.4' } })))
+    const { code, stderr } = await runCommand((io) => validate(file(), {}, io))
+    expect(code).to.equal(1)
+    expect(stderr).to.contain('umg prices update')
+    await home.write('routes.yaml', routes({}, table({ 'azure/mine': { like: 'azure/gpt-5.4' } })))
+    expect((await update()).stdout).to.contain('litellm: updated')
+    await home.write('routes.yaml', routes({}, table({ 'azure/mine': { like: 'azure/us/gpt-5.4' } })))
+    expect(await priceOf('azure/mine')).to.include({ input_usd: 2.75, output_usd: 16.5 })
   })
 
   it('are those of the package if nothing was updated, and no address is asked', async () => {

@@ -55,6 +55,48 @@ describe('POST /v1/responses, by a route whose targets have the API or not', () 
     expect(input.map(({ type }) => type)).to.deep.equal([undefined, 'function_call', 'function_call_output'])
   })
 
+  for (const size of ['small', 'large'] as const) {
+    for (const [what, error] of [
+      ['by its code', { code: 'invalid_encrypted_content', message: 'The encrypted content gAAA could not be verified.' }],
+      ['in words', { code: null, message: 'The encrypted content gAAA could not be verified.' }],
+    ] as const) {
+      it(`goes on without the reasoning that another key of the vendor has encrypted, if the upstream refuses it ${what}: ${size}`, async () => {
+        const { open, gateway } = fixture
+        const said = size === 'small' ? 'Go.' : 'Go. '.repeat(200_000)
+        const input = [
+          { role: 'user', content: said },
+          { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' },
+          { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'look', arguments: '{}' },
+          { type: 'function_call_output', call_id: 'call_1', output: 'seen' },
+        ]
+        const refused = json({ error: { type: 'invalid_request_error', param: null, ...error } }, { status: 400 })
+        open.reply(refused)
+        open.reply(json(response('Done.')))
+        const body = { model: 'native/gpt', input, store: false, new_one: 1 }
+        expect((await gateway.fetch('/v1/responses', { json: body })).status).to.equal(200)
+        const [first, second] = open.requests.slice(-2).map((request) => request.json())
+        expect(first).to.deep.equal({ ...body, model: 'gpt' })
+        const { id: _, ...call } = input[2]!
+        expect(second).to.deep.equal({ ...body, model: 'gpt', input: [input[0], call, input[3]] })
+        open.reply(refused)
+        open.reply(refused)
+        expect((await gateway.fetch('/v1/responses', { json: body })).status).to.equal(400)
+      })
+    }
+  }
+
+  it('is not asked again for any other refusal', async () => {
+    const { open, gateway } = fixture
+    const before = open.requests.length
+    open.reply(json({ error: { type: 'invalid_request_error', code: 'invalid_value', message: 'No.' } }, { status: 400 }))
+    const input = [
+      { role: 'user', content: 'Go.' },
+      { type: 'reasoning', summary: [], encrypted_content: 'gAAA' },
+    ]
+    expect((await gateway.fetch('/v1/responses', { json: { model: 'native/gpt', input } })).status).to.equal(400)
+    expect(open.requests.length).to.equal(before + 1)
+  })
+
   it('does not try a target that cannot know a stored response', async () => {
     const { client, open } = fixture
     open.reply(json(response('Hi')))

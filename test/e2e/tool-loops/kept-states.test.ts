@@ -11,6 +11,7 @@ import { until } from '../../support/poll.ts'
 import { startRedis } from '../../support/redis.ts'
 import { describeWith } from '../../support/requirements.ts'
 import { Cluster } from '../processes/cluster.ts'
+import { LOOP_CLIENTS } from './clients.ts'
 
 const TURNS = 3
 
@@ -295,6 +296,27 @@ describe('The reasoning of a model that needs the Responses API, for a client of
     expect(model.faults).to.have.length(TURNS)
     expect(model.recalled).to.deep.equal([])
   })
+
+  for (const client of LOOP_CLIENTS.filter(({ path }) => path !== '/v1/responses')) {
+    for (const keepReasoning of [true, false]) {
+      it(`is left out where the vendor no longer takes it from a client of ${client.name} itself, with keepReasoning: ${keepReasoning}`, async () => {
+        await start({ namespace: { keepReasoning } })
+        const ask = async (body: object) => {
+          const reply = await gateway.fetch(client.path, { json: { model: 'openai/gpt-6-astra', ...body } })
+          const text = await reply.text()
+          expect(reply.status, text).to.equal(200)
+          return client.read(text, false)
+        }
+        const begun = client.begin('Where is it?')
+        const called = await ask(begun)
+        model.forgets = true
+        await ask(client.next(begun, called, [{ id: client.calls(called)[0]!, output: 'Not there.' }]))
+        expect(model.faults).to.have.length(1)
+        expect(model.recalled).to.deep.equal([])
+        expect(model.heard.at(-1)!.map(({ type }) => type)).to.include.members(['function_call', 'function_call_output'])
+      })
+    }
+  }
 
   describeWith('redis', 'in Redis', () => {
     it('comes back, and is lost with the server, while calls go on', async () => {

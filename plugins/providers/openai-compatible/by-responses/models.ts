@@ -29,20 +29,52 @@ const OPENAI: Readonly<Record<string, Refusing>> = {
   'gpt-6*': 'tools-with-reasoning',
 }
 
+/** The other members that models refuse there, though they are served by the Responses API: bolna 1019, genkit-dart 423, live probes of September 2026. */
+const REFUSED_MEMBERS: Readonly<Record<string, readonly string[]>> = { 'gpt-6*': ['max_tokens', 'stop'] }
+
+/** The models that refuse sampling parameters at both APIs while they reason, with which the gateway leaves them out, and those whose highest effort is for the Responses API alone. */
+const REFUSES_SAMPLING = ['gpt-6*']
+const MAX_BY_RESPONSES = ['gpt-5.6*', 'gpt-6*']
+
+/** Sampling parameters: 1 is the only value of them that is not refused. */
+export const SAMPLING = ['temperature', 'top_p'] as const
+
+/** Efforts from the least. */
+const ORDER = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
 /**
- * Efforts that models refuse, by globs of their names; the first match counts. "Unsupported value: 'none' is not supported with the 'gpt-6.1-sol' model"
- * (recorded in September 2026), although the error for tools at /v1/chat/completions advises it.
+ * The efforts that models take at /v1/responses, by globs of their names; the first match counts, and other models may take any. From the errors of the
+ * API, "Unsupported value: 'none' is not supported with the 'gpt-6.1-sol' model. Supported values are …", in reports on GitHub: codex 6647 (codex),
+ * cherry-studio 10430 (gpt-5-codex), memory-lancedb-pro 201 (5.1), vscode 301045 (5), one-api 266 (chat), models.dev 331 (5-pro), CLIProxyAPI 2916
+ * (5.4-pro); for gpt-5.1-codex-max and later chatwise-releases 1276; for 5.6 and GPT-6 live probes of September 2026.
  */
-const REFUSED_EFFORTS: Readonly<Record<string, readonly string[]>> = {
-  'gpt-6-astra*': ['none', 'minimal'],
-  'gpt-6.1-*': ['none', 'minimal'],
-  'gpt-6*': ['minimal'],
-  'gpt-5.*': ['minimal'],
+const EFFORTS: Readonly<Record<string, string>> = {
+  'gpt-*-chat*': 'medium',
+  'gpt-5-pro*': 'high',
+  'gpt-5.*-pro*': 'medium high xhigh',
+  'gpt-5-codex*': 'low medium high',
+  'gpt-5.1-codex-max*': 'low medium high xhigh',
+  'gpt-5.1-codex*': 'low medium high',
+  'gpt-5.*-codex*': 'low medium high xhigh',
+  'gpt-5.1*': 'none low medium high',
+  'gpt-5.6*': 'none low medium high xhigh max',
+  'gpt-5.*': 'none low medium high xhigh',
+  'gpt-5*': 'minimal low medium high',
+  'gpt-6-astra*': 'low medium high xhigh max',
+  'gpt-6.1-*': 'low medium high xhigh max',
+  'gpt-6*': 'none low medium high xhigh max',
+  'o1*': 'low medium high',
+  'o3*': 'low medium high',
+  'o4*': 'low medium high',
 }
 
-/** An effort as the model takes it: the lowest one in place of one that it refuses. */
-export const effortFor = (model: string, effort: string): string =>
-  firstMatch(REFUSED_EFFORTS, model)?.includes(effort) ? 'low' : effort
+/** An effort as the model takes it: the nearest one below, else the lowest with which it reasons. */
+export function effortFor(model: string, effort: string): string {
+  const taken = firstMatch(EFFORTS, model)?.split(' ')
+  if (taken === undefined || taken.includes(effort) || !ORDER.includes(effort)) return effort
+  const levels = taken.filter((level) => level !== 'none')
+  return levels.findLast((level) => ORDER.indexOf(level) < ORDER.indexOf(effort)) ?? levels[0]!
+}
 
 /** "Please use /v1/responses instead", "This model is only supported in v1/responses": recorded in 2026. */
 const ADVICE = /\bv1\/responses\b/
@@ -62,10 +94,23 @@ export class ApiChoice {
     const api = firstMatch(this.#apis, model) ?? 'auto'
     if (api !== 'auto') return api === 'responses'
     if (refused !== undefined) this.#learn(model, refused)
-    const refusing = this.#learned.get(model) ?? firstMatch(OPENAI, model)
-    return (
-      refusing !== undefined && (refusing === 'all' || (hasTools(call) && isRefused(refusing, call.member('reasoning_effort'))))
-    )
+    const refusing = this.#refusingOf(model)
+    if (refusing === undefined) return false
+    if (refusing === 'all') return true
+    const effort = call.member('reasoning_effort')
+    if (isReasoning(refusing, effort) && (hasTools(call) || (isOneOf(REFUSES_SAMPLING, model) && setsSampling(call)))) return true
+    if (effort === 'max' && isOneOf(MAX_BY_RESPONSES, model)) return true
+    return firstMatch(REFUSED_MEMBERS, model)?.some((name) => asksFor(call, name)) === true
+  }
+
+  /** Whether a model reasons about a call with this effort: then OpenAI refuses sampling parameters. False if nothing is known of it. */
+  reasons(model: string, effort: unknown): boolean {
+    const refusing = this.#refusingOf(model)
+    return refusing !== undefined && isReasoning(refusing, effort)
+  }
+
+  #refusingOf(model: string): Refusing | undefined {
+    return this.#learned.get(model) ?? firstMatch(OPENAI, model)
   }
 
   #learn(model: string, { status, message = '', param }: UpstreamRefusal): void {
@@ -75,17 +120,24 @@ export class ApiChoice {
   }
 }
 
-/** An effort of `none` means that the model does not reason. */
-function isRefused(refusing: Refusing, effort: unknown): boolean {
-  if (refusing === 'tools') return true
+/** Whether a model reasons: with an effort of `none` most do not. */
+function isReasoning(refusing: Refusing, effort: unknown): boolean {
+  if (refusing === 'all' || refusing === 'tools') return true
   return refusing === 'tools-with-reasoning' ? effort !== 'none' : effort != null && effort !== 'none'
 }
 
-function hasTools(call: Call): boolean {
-  if (!call.keys.includes('tools')) return false
-  const tools = call.member('tools')
-  return Array.isArray(tools) && tools.length > 0
+const hasTools = (call: Call): boolean => asksFor(call, 'tools')
+
+const setsSampling = (call: Call): boolean => SAMPLING.some((name) => asksFor(call, name) && call.member(name) !== 1)
+
+/** Whether a call has a member that is not empty. */
+function asksFor(call: Call, name: string): boolean {
+  if (!call.keys.includes(name)) return false
+  const value = call.member(name)
+  return value != null && !(Array.isArray(value) && value.length === 0)
 }
+
+const isOneOf = (globs: readonly string[], model: string): boolean => globs.some((glob) => matchesGlob(glob, model))
 
 function firstMatch<Value>(table: Readonly<Record<string, Value>>, model: string): Value | undefined {
   for (const glob in table) if (matchesGlob(glob, model)) return table[glob]

@@ -18,13 +18,20 @@ const Api = Type.Enum(['auto', 'chat', 'responses'] satisfies ChatApi[])
 export const apiOption = Type.Optional(
   Type.Union([Api, Type.Record(Type.String(), Api)], {
     description:
-      "By which API the upstream gets chat completions, where it has OpenAI's Responses API: of all models, or by globs of their names. auto: by the Responses API if the model does not take such a call otherwise.",
+      "By which API the upstream gets chat completions: of all models, or by globs of their names. auto: by OpenAI's Responses API, where the upstream has it, if the model does not take such a call otherwise.",
     examples: ['auto', { 'gpt-5.6*': 'responses' }],
   }),
 )
 
+/** A value of the option. */
+type ApiOption = ChatApi | Readonly<Record<string, ChatApi>> | undefined
+
+/** Whether the operator says that some chat completions go by the Responses API: then the upstream has it, though it may keep no responses. */
+export const namesResponses = (api: ApiOption): boolean =>
+  typeof api === 'object' ? Object.values(api).includes('responses') : api === 'responses'
+
 interface ByResponses {
-  readonly api: ChatApi | Readonly<Record<string, ChatApi>> | undefined
+  readonly api: ApiOption
   readonly host: Pick<Host, 'compute'>
   /** Reads the vendor's refusals, if they are not OpenAI's. */
   readonly error: Provider['error']
@@ -39,7 +46,9 @@ export function chatByResponses({ api, host, error, post }: ByResponses): NonNul
     parameters: RESPONSES_PARAMETERS,
     takesCallStates: true,
     async request(call, attempt) {
-      const { bytes, dropped } = await host.compute(call, responsesBody, { model: attempt.model, states: attempt.callStates })
+      const { model, callStates: states } = attempt
+      const reasons = choice.reasons(model, call.member('reasoning_effort'))
+      const { bytes, dropped } = await host.compute(call, responsesBody, { model, states, reasons })
       return { ...(await post(call, attempt, bytes)), dropped }
     },
     translator: (call, { model }) => createResponsesTranslator(model, stopSequencesOf(call.member('stop'))),

@@ -1,6 +1,6 @@
 import {
+  type AttemptStates,
   applied,
-  type CallStates,
   type ChatMessage,
   type ChatRequest,
   type ChatTool,
@@ -18,7 +18,7 @@ import {
   unsupportedParameter,
   withCallStates,
 } from 'unified-model-gateway/plugin'
-import { effortFor } from './models.ts'
+import { effortFor, SAMPLING } from './models.ts'
 import { readReasoning } from './reasoning.ts'
 import { stopSequencesOf } from './stop.ts'
 import type { ContentItem, InputItem, ResponsesRequest, ResponsesTool, SaidItem } from './wire.ts'
@@ -69,13 +69,24 @@ export interface ResponsesBytes {
   readonly dropped: readonly string[]
 }
 
+interface ResponsesTarget {
+  readonly model: string
+  readonly states?: AttemptStates | undefined
+  /** Whether the model is known to reason about the call. */
+  readonly reasons: boolean
+}
+
 /** The request for a chat completion; of a large one in a thread. */
 export const responsesBody = defineCallFunction(
   import.meta.url,
   'responsesBody',
-  (call, { model, states }: { readonly model: string; readonly states?: CallStates | undefined }): ResponsesBytes => ({
-    bytes: Buffer.from(JSON.stringify(toResponsesRequest(withCallStates(call.body, states), model))),
-    dropped: [...droppedInside(call.body, RESPONSES_PARAMETERS), ...replacedEffort(call.body, model)],
+  (call, { model, states, reasons }: ResponsesTarget): ResponsesBytes => ({
+    bytes: Buffer.from(JSON.stringify(toResponsesRequest(withCallStates(call.body, states), model, reasons))),
+    dropped: [
+      ...droppedInside(call.body, RESPONSES_PARAMETERS),
+      ...replacedEffort(call.body, model),
+      ...(reasons ? SAMPLING.filter((name) => (call.body[name] ?? 1) !== 1) : []),
+    ],
   }),
 )
 
@@ -88,13 +99,17 @@ function replacedEffort(body: Readonly<ChatRequest>, model: string): readonly st
 /** Below it the Responses API answers 400: "Expected a value >= 16" (recorded in September 2026, openai-node 7.23). */
 const LEAST_TOKENS = 16
 
-/** Throws `GatewayError` (400) for content that the Responses API does not take. */
-export function toResponsesRequest(body: Readonly<ChatRequest>, model: string): ResponsesRequest {
+/**
+ * Throws `GatewayError` (400) for content that the Responses API does not take. `reasons`: the model reasons, and takes no sampling parameters: "Unsupported
+ * parameter: 'temperature' is not supported with this model" (live, September 2026).
+ */
+export function toResponsesRequest(body: Readonly<ChatRequest>, model: string, reasons = false): ResponsesRequest {
   const cap = body.max_completion_tokens ?? body.max_tokens
   const asked = readThinking(body)
   const tools = [...(body.tools ?? []).map(toTool), ...toWebSearch(body.web_search_options)]
   const text = { ...toFormat(body.response_format), ...(body.verbosity != null && { verbosity: body.verbosity }) }
   const wantsLogprobs = body.logprobs === true
+  const names = reasons ? SAME : [...SAMPLING, ...SAME]
   // It reads them in the reply, but refuses them here.
   stopSequencesOf(body.stop)
   return {
@@ -103,7 +118,7 @@ export function toResponsesRequest(body: Readonly<ChatRequest>, model: string): 
     // Chat completions are not stored unless the client asks for it.
     store: body.store === true,
     include: ['reasoning.encrypted_content', ...(wantsLogprobs ? ['message.output_text.logprobs'] : [])],
-    ...Object.fromEntries(SAME.filter((name) => body[name] != null).map((name) => [name, body[name]])),
+    ...Object.fromEntries(names.filter((name) => body[name] != null).map((name) => [name, body[name]])),
     ...(body.stream === true && { stream: true }),
     ...(cap != null && { max_output_tokens: Math.max(cap, LEAST_TOKENS) }),
     ...(tools.length > 0 && { tools }),
@@ -116,8 +131,6 @@ export function toResponsesRequest(body: Readonly<ChatRequest>, model: string): 
 
 /** Members with the same name and value in both. */
 const SAME = [
-  'temperature',
-  'top_p',
   'parallel_tool_calls',
   'metadata',
   'user',
