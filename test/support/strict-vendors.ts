@@ -84,6 +84,21 @@ const pictures = (body: Body): boolean =>
 /** "Image URLs are only allowed for messages with role 'user'": github.com/openai/openai-node/issues/1030 */
 const madePictures = rule('pictures of the assistant', pictures)
 
+/**
+ * Members of OpenAI's answers, which vendors with closed schemas of messages do not list: Mistral (BerriAI/litellm, issue 30882), Groq
+ * (github.com/groq/groq-python, ChatCompletionAssistantMessageParam), Cerebras (github.com/Cerebras/cerebras-cloud-sdk-python,
+ * MessageAssistantMessageRequestTyped). Read 2026-11-26.
+ */
+const OF_ANSWERS = ['refusal', 'annotations', 'audio']
+
+/** Which roles may follow one: github.com/mistralai/mistral-common, protocol/instruct/validator.py; BerriAI/litellm, issue 17761 (read 2026-11-26). */
+const MISTRAL_ORDER: Readonly<Record<string, readonly string[]>> = {
+  system: ['user', 'assistant', 'system'],
+  user: ['assistant', 'system', 'user'],
+  assistant: ['assistant', 'user', 'tool'],
+  tool: ['assistant', 'tool'],
+}
+
 const openaiError = (status: number, message: string): Script =>
   json({ error: { message, type: 'invalid_request_error', param: null, code: null } }, { status })
 
@@ -259,7 +274,7 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
       severalChoices,
       inMessages('name'),
       madePictures,
-      inMessages('reasoning_content'),
+      ...['reasoning_content', ...OF_ANSWERS].map(inMessages),
     ],
     refusal: (what) => openaiError(400, `property '${what}' is unsupported`),
   },
@@ -271,7 +286,7 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
         `messages model logprobs max_completion_tokens max_tokens n prediction reasoning_effort response_format seed stop stream
         stream_options temperature tool_choice tools top_logprobs top_p user`,
       ),
-      inMessages('reasoning_content'),
+      ...['reasoning_content', ...OF_ANSWERS].map(inMessages),
     ],
     refusal: (what) =>
       json(
@@ -293,7 +308,19 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
         response_format stop stream temperature tool_choice tools top_p`,
       ),
       role('developer'),
-      inMessages('reasoning_content'),
+      ...['reasoning_content', 'function_call', ...OF_ANSWERS].map(inMessages),
+      rule('Expected last role User or Tool (or Assistant with prefix True)', ({ messages = [] }) => {
+        const last = messages.at(-1)
+        return last?.role === 'assistant' && last.prefix !== true
+      }),
+      rule('Assistant message must have either content or tool_calls', ({ messages = [] }) =>
+        messages.some((message) => message.role === 'assistant' && !hasText(message) && message.tool_calls === undefined),
+      ),
+      rule('Unexpected role', ({ messages = [] }) =>
+        messages.some(
+          ({ role: name }, index) => index > 0 && !MISTRAL_ORDER[String(messages[index - 1]!.role)]?.includes(String(name)),
+        ),
+      ),
     ],
     refusal: (what) =>
       json(

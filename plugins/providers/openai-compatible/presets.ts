@@ -26,10 +26,12 @@ import {
   forcedToolsWithoutThinking,
   googleThinking,
   maxTokens,
+  mistralOrder,
   noEmptyTools,
   noMessageNames,
   noStreamOptions,
   oneSystemMessage,
+  plainAnswers,
   randomSeed,
   typedTools,
   wordsOfToolChoice,
@@ -169,6 +171,7 @@ export const PRESETS = {
     unsupported: allBut('logprobs top_logprobs n prediction seed user'),
     history: 'reasoning', // `reasoning_content` is "unsupported": github.com/HKUDS/OpenHarness/pull/263 (2026-05-15)
     quirks: [
+      plainAnswers, // github.com/Cerebras/cerebras-cloud-sdk-python, CompletionCreateParams (of 2026-01-06): members of messages
       developerRole, // not among its roles: inference-docs.cerebras.ai/api-reference/chat-completions
       emptyOverflow, // github.com/earendil-works/pi, overflow.ts
     ],
@@ -287,6 +290,7 @@ export const PRESETS = {
     facts: FORMATS_OF_GROQ,
     history: 'none', // "property 'reasoning_content' is unsupported": github.com/janhq/jan/issues/8136; `reasoning` of models that do not reason: karthink/gptel#774
     quirks: [
+      plainAnswers, // github.com/groq/groq-python, ChatCompletionAssistantMessageParam (read 2026-11-26)
       noMessageNames, // "property 'name' is unsupported": console.groq.com/docs/openai, `messages[].name`
       usageInsideChunks, // recorded (github.com/vercel/ai, packages/groq): in the chunk that finishes
     ],
@@ -325,8 +329,10 @@ export const PRESETS = {
     history: 'thinking-parts', // "extra_forbidden": github.com/charmbracelet/crush/issues/1590
     toolNames: NAMES_OF_OPENAI,
     quirks: [
+      plainAnswers, // "extra_forbidden" for any member of a message that is not listed: BerriAI/litellm, issue 30882
       noMessageNames, // "extra_forbidden", loc messages 0 user name: github.com/nomtek/mistralai_client_dart/issues/44
       developerRole, // roles are assistant, system, tool, user: github.com/mistralai/client-python, ChatCompletionStreamRequest
+      mistralOrder, // 400 code 3230: BerriAI/litellm, issue 17761; github.com/mistralai/mistral-common, protocol/instruct/validator.py
       maxTokens, // "extra_forbidden": github.com/editor-code-assistant/eca/issues/231
       randomSeed, // "extra_forbidden", loc body seed: github.com/Vali-98/ChatterUI/issues/143
       noStreamOptions, // "extra_forbidden": github.com/openai/openai-agents-python/issues/442

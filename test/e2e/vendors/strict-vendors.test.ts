@@ -167,6 +167,46 @@ const CALLS: readonly { readonly name: string; readonly path: string; readonly b
       output_config: { effort: 'high' },
     },
   },
+  {
+    name: "Claude Code's messages with reminders after the result of a tool",
+    path: 'messages?beta=true',
+    body: {
+      max_tokens: 32_000,
+      messages: [
+        HI,
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { city: 'Oslo' } }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'toolu_1', content: 'Rain' },
+            { type: 'text', text: '<system-reminder>Be brief.</system-reminder>' },
+          ],
+        },
+        { role: 'assistant', content: 'It rains.' },
+        { role: 'system', content: 'Be quick.' },
+        HI,
+      ],
+      tools: [{ name: 'get_weather', description: 'Weather', input_schema: SCHEMA }],
+    },
+  },
+  {
+    name: "a chat with answers as OpenAI's SDKs keep them",
+    path: 'chat/completions',
+    body: {
+      messages: [
+        HI,
+        { role: 'assistant', content: 'Hi.', refusal: null, annotations: [], audio: null, function_call: null },
+        HI,
+        { role: 'assistant', content: null, refusal: 'I do not say that.' },
+        HI,
+      ],
+    },
+  },
+  {
+    name: 'a chat with an empty answer, and one to go on with',
+    path: 'chat/completions',
+    body: { messages: [HI, { role: 'assistant', content: '' }, HI, { role: 'assistant', content: 'Hel' }] },
+  },
   { name: 'a chat that asks for several choices', path: 'chat/completions', body: { messages: [HI], n: 2 } },
   {
     name: 'a chat that asks for a schema',
