@@ -134,8 +134,17 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
   },
   // github.com/earendil-works/pi, openai-completions.ts, `detectCompat` (read 2026-11-26): what its authors found refused
   chutes: { rules: [role('developer'), member('max_completion_tokens')], refusal: (what) => fastApiError(422, what) },
+  // can1357/oh-my-pi, issue 1077; UKGovernmentBEIS/inspect_ai, pull 5152: "tool_choice 'specified' is incompatible with thinking enabled";
+  // HKUDS/nanobot, issue 3939: "cannot specify both 'thinking' and 'reasoning_effort'" (read 2026-11-26)
   moonshot: {
-    rules: [role('developer'), member('max_completion_tokens')],
+    rules: [
+      role('developer'),
+      member('max_completion_tokens'),
+      rule('tool_choice', (body) => String(body.model).includes('kimi-k2.6') && forcedToolsWhileThinking.refuses(body)),
+      rule('tool_choice', (body) => String(body.model).includes('kimi-k3') && typeof body.tool_choice === 'object'),
+      rule('thinking', ({ thinking, model }) => thinking != null && String(model).includes('kimi-k3')),
+      rule('thinking with reasoning_effort', ({ thinking, reasoning_effort: effort }) => thinking != null && effort != null),
+    ],
     refusal: (what) => openaiError(400, `invalid ${what}`),
   },
   together: {
@@ -358,8 +367,17 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
     refusal: (what) =>
       json({ code: 'invalid-argument', error: `This model does not support parameter ${what}.` }, { status: 400 }),
   },
-  // github.com/proma-ai/Proma/issues/1496
-  alibaba: { rules: [role('developer')], refusal: (what) => openaiError(400, `${what} is not one of ['system', 'assistant']`) },
+  // github.com/proma-ai/Proma/issues/1496; cloudwego/eino, issue 994 (read 2026-11-26)
+  alibaba: {
+    rules: [
+      role('developer'),
+      rule(
+        'tool_choice',
+        (body) => String(body.model).startsWith('qwen3.') && forcedTools.refuses(body) && body.enable_thinking !== false,
+      ),
+    ],
+    refusal: (what) => openaiError(400, `${what} is not one of ['system', 'assistant']`),
+  },
   // github.com/earendil-works/pi/issues/1048; UKGovernmentBEIS/inspect_ai, issue 4916; deepseek-ai/DeepSeek-V3, issue 1376
   deepseek: {
     rules: [role('developer'), schemas(), forcedToolsWhileThinking],

@@ -23,6 +23,8 @@ import {
   autoToolChoice,
   developerRole,
   filledContent,
+  forcedToolsOfKimi,
+  forcedToolsOfQwen,
   forcedToolsWithoutThinking,
   googleThinking,
   maxTokens,
@@ -138,6 +140,7 @@ export const PRESETS = {
     history: 'reasoning-content', // ignores that of earlier turns: alibabacloud.com/help/en/model-studio/deep-thinking
     quirks: [
       developerRole, // "developer is not one of ['system', 'assistant', …]": github.com/proma-ai/Proma/issues/1496
+      forcedToolsOfQwen, // "does not support being set to required or object in thinking mode": cloudwego/eino, issue 994
       toolCallParts, // recorded: later parts have id ""
     ],
     source: 'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope',
@@ -352,6 +355,7 @@ export const PRESETS = {
     quirks: [
       developerRole, // github.com/earendil-works/pi, openai-completions.ts, `detectCompat`
       maxTokens, // the same
+      forcedToolsOfKimi, // "incompatible with thinking enabled": can1357/oh-my-pi, issue 1077; UKGovernmentBEIS/inspect_ai, pull 5152
       usageInsideChunks, // inside the choice: github.com/earendil-works/pi/issues/2017
       cachedTokens, // beside the counts: github.com/vercel/ai, packages/moonshotai, convert-moonshotai-chat-usage.ts
     ],

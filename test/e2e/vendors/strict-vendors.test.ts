@@ -299,6 +299,24 @@ describe('before a vendor that refuses what its documents say', () => {
         return expect(upstream.requests.length, text).to.equal(before)
       })
 
+  for (const model of ['moonshot/kimi-k2.6', 'moonshot/kimi-k3', 'alibaba/qwen3.6-plus'])
+    it(`a chat that forces a tool is served by ${model}, which cannot think before one`, async () => {
+      const preset = model.split('/')[0] as PresetName
+      const named = { type: 'function', function: { name: 'get_weather' } }
+      for (const choice of ['required', named]) {
+        const reply = await send(preset, 'chat/completions', {
+          model,
+          messages: [HI],
+          tools: [CHAT_TOOL],
+          tool_choice: choice,
+          reasoning_effort: 'high',
+        })
+        expect(reply.status, await reply.text()).to.equal(200)
+        const dropped = model === 'moonshot/kimi-k3' ? null : 'reasoning_effort'
+        expect(reply.headers.get('x-umg-params-dropped')).to.equal(dropped)
+      }
+    })
+
   it('each preset is strict, or a source says that its vendor refuses nothing', () => {
     expect([...Object.keys(STRICT_VENDORS), ...Object.keys(WITHOUT_REFUSALS)]).to.have.members(Object.keys(PRESETS))
     for (const { rules } of Object.values(STRICT_VENDORS)) expect(rules).to.be.not.empty

@@ -210,6 +210,34 @@ export const forcedToolsWithoutThinking: Quirk = {
   },
 }
 
+/** Kimi K2.5 and K2.6 think unless they are told not to; K3 always does, and can be required to call a tool, but none by its name. */
+export const forcedToolsOfKimi: Quirk = {
+  name: 'forced-tools-of-kimi',
+  concerns: ['tool_choice'],
+
+  request(body) {
+    if (/kimi-k3/.test(body.model)) return wordsOfToolChoice.request!(body)
+    return KIMI_2.test(body.model) ? forcedToolsWithoutThinking.request!(body) : {}
+  },
+  lost: (body) => (KIMI_2.test(body.model) ? forcedToolsWithoutThinking.lost!(body) : []),
+}
+
+const KIMI_2 = /kimi-k2\.[56]/
+
+/** Models of Qwen's that may think or not, and cannot be required to call a tool while they think. */
+export const forcedToolsOfQwen: Quirk = {
+  name: 'forced-tools-of-qwen',
+  concerns: ['tool_choice'],
+
+  request: (body) =>
+    QWEN.test(body.model) && forcesTool(body)
+      ? { enable_thinking: false, thinking_budget: undefined, reasoning_effort: undefined, thinking: undefined }
+      : {},
+  lost: (body) => (QWEN.test(body.model) ? forcedToolsWithoutThinking.lost!(body) : []),
+}
+
+const QWEN = /qwen(?:3\.|-plus|-flash|-turbo)/
+
 /** The vendor requires the parameters of each tool to be an object, with properties. */
 export const typedTools: Quirk = {
   name: 'typed-tools',
