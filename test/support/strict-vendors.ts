@@ -199,6 +199,17 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
     refusal: (what) =>
       json({ message: `Validation: Unsupported parameter(s): ${what}`, type: 'Bad Request', code: 400 }, { status: 400 }),
   },
+  // openrouter.ai/docs/api-reference/parameters: it leaves out what a model does not take. Not so a switch that a model does not have: elie222/rakazo,
+  // issue 114; Kilo-Org/kilocode, issue 11751; musistudio/claude-code-router, issue 1215 (read 2026-11-26)
+  openrouter: {
+    rules: [
+      rule(
+        'Reasoning is mandatory for this endpoint and cannot be disabled.',
+        ({ model, reasoning_effort: effort }) => /gemini-|minimax-m2/.test(String(model)) && effort === 'none',
+      ),
+    ],
+    refusal: (what) => json({ error: { code: 400, message: what, metadata: {} }, user_id: 'user_1' }, { status: 400 }),
+  },
   // github.com/perplexityai/api-discussion/issues/265 (read 2026-11-26)
   perplexity: {
     rules: [
@@ -421,10 +432,6 @@ export const WITHOUT_REFUSALS: Partial<Record<PresetName, Lenient>> = {
     source: 'https://docs.tokenfactory.nebius.com/api-reference/inference/create-chat-completion',
   },
   novita: { reason: HOSTED, source: 'https://novita.ai/docs/api-reference/model-apis-llm-create-chat-completion' },
-  openrouter: {
-    reason: 'it leaves out what a model does not take, unless `provider.require_parameters` is set',
-    source: 'https://openrouter.ai/docs/api-reference/parameters',
-  },
   ovhcloud: { reason: HOSTED, source: 'https://docs.ovhcloud.com/en/guides/public-cloud/ai-machine-learning' },
   parasail: { reason: HOSTED, source: 'https://github.com/vercel/ai/tree/main/packages/parasail' },
   poe: {

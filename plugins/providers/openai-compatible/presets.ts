@@ -8,6 +8,7 @@ import {
   IGNORES_EFFORT,
   MARKS_OF_CLAUDE,
   OBJECTS_ONLY,
+  REASONERS_OF_OPENROUTER,
   SCHEMAS_OF_OPENAI,
   TAKES_BUDGET,
   THINKERS_OF_FIREWORKS,
@@ -397,7 +398,7 @@ export const PRESETS = {
     keyVariable: 'OPENROUTER_API_KEY',
     // Members that a model does not take are ignored: openrouter.ai/docs, "Parameters". Marks: openrouter.ai/docs, "Prompt caching".
     // `reasoning.max_tokens`: openrouter.ai/docs/use-cases/reasoning-tokens.
-    facts: { ...MARKS_OF_CLAUDE, '*': { ...IGNORES_EFFORT['*'], ...TAKES_BUDGET['*'] } },
+    facts: { ...MARKS_OF_CLAUDE, ...REASONERS_OF_OPENROUTER, '*': { ...IGNORES_EFFORT['*'], ...TAKES_BUDGET['*'] } },
     history: 'reasoning-details', // openrouter.ai/docs/use-cases/reasoning-tokens
     pictures: true, // github.com/OpenRouterTeam/typescript-sdk, `ChatAssistantMessage.images` (of 2026-08-22)
     quirks: [],

@@ -317,6 +317,14 @@ describe('before a vendor that refuses what its documents say', () => {
       }
     })
 
+  for (const model of ['google/gemini-3.7-flash', 'minimax/minimax-m2.5'])
+    it(`Claude Code's messages without thinking are served by ${model} at OpenRouter, which always reasons`, async () => {
+      const asked = { model: `openrouter/${model}`, max_tokens: 100, messages: [HI], thinking: { type: 'disabled' } }
+      const reply = await send('openrouter', 'messages', asked)
+      expect(reply.status, await reply.text()).to.equal(200)
+      expect(reply.headers.get('x-umg-params-dropped')).to.equal('thinking')
+    })
+
   it('each preset is strict, or a source says that its vendor refuses nothing', () => {
     expect([...Object.keys(STRICT_VENDORS), ...Object.keys(WITHOUT_REFUSALS)]).to.have.members(Object.keys(PRESETS))
     for (const { rules } of Object.values(STRICT_VENDORS)) expect(rules).to.be.not.empty
