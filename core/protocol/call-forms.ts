@@ -191,6 +191,7 @@ export class CallForms implements ChatSource, ClientReplies {
       promptEstimate: promptEstimate(client),
       large: client.large,
       member: (name) => client.member(name),
+      mayInclude: (json) => bodyMayInclude(client, [json]),
     }
   }
 

@@ -65,6 +65,8 @@ export interface RepliedCall {
   readonly owner: StateOwner | undefined
   /** A top-level member of the client's body. */
   member(name: string): unknown
+  /** Whether the client's body may have this text, which is JSON of ASCII characters. */
+  mayInclude(json: string): boolean
 }
 
 /** Writes a stream of chunks as a client's events. */

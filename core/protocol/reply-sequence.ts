@@ -1,6 +1,7 @@
 import type { ChatDelta, ToolCallDelta } from '../sdk/api.ts'
 import { isRecord, parseRecord, textOf } from '../sdk/json.ts'
 import { KeptText } from '../sdk/translated.ts'
+import type { RepliedCall } from './client-protocol.ts'
 import { REASONING_FIELDS, type ReasoningField } from './state.ts'
 
 /** Receives the parts of a streamed reply, one after the other. */
@@ -82,6 +83,27 @@ export class ReplySequence {
   #isBusy(): boolean {
     if (this.#waiting.size > 0 || this.#waitingWords.length > 0) return true
     return this.#open !== undefined && parseRecord(this.#open.json) === undefined
+  }
+}
+
+/**
+ * The ids of the calls of a reply. Some upstreams number their calls in each reply: Kimi K3 at Fireworks (github.com/fw-ai/fireconnect/issues/16) and
+ * vLLM (vllm-project/vllm, issue 50295); Xinference gives those of one reply the same id (xorbitsai/inference, issue 4237). Clients know a call by
+ * its id: Claude Code removes one whose id was there before, and the model calls again without an end.
+ */
+export class CallIds {
+  readonly #call: Pick<RepliedCall, 'mayInclude'>
+  readonly #taken = new Set<string>()
+
+  constructor(call: Pick<RepliedCall, 'mayInclude'>) {
+    this.#call = call
+  }
+
+  /** An id as the client would read it; undefined if it needs another one, since the conversation may have this one already. */
+  take(id: string): string | undefined {
+    if (id === '' || this.#taken.has(id) || this.#call.mayInclude(JSON.stringify(id))) return undefined
+    this.#taken.add(id)
+    return id
   }
 }
 

@@ -2,7 +2,7 @@ import type { RetryCause } from '../config/schema/retry-causes.ts'
 import type { ErrorName } from '../error-table.ts'
 import { type GatewayError, UpstreamFailure } from '../errors.ts'
 import { UpstreamError } from '../sdk/api.ts'
-import { blameOf } from '../upstream/blame.ts'
+import { type Blame, blameOf } from '../upstream/blame.ts'
 import type { FailedPart } from './health.ts'
 
 /** What follows from a failed attempt. */
@@ -50,6 +50,9 @@ const POLICIES: { readonly [Row in ErrorName]?: FailurePolicy } = {
 
 const NO_RETRY: FailurePolicy = {}
 
+/** What every call of a target meets. */
+const OF_ALL: ReadonlySet<Blame> = new Set(['credential', 'account'])
+
 /** Statuses that ask for a later retry, and are no failure of the target. */
 const RETRY_LATER = new Set([408, 409, 425])
 
@@ -68,7 +71,7 @@ export function policyFor({ row, cause }: GatewayError): FailurePolicy {
   const { retryAfter } = cause.refusal
   const asked = retryAfter !== undefined && retryAfter > 0
   const cooldownMs = asked ? Math.min(retryAfter * 1000, LONG_COOLDOWN) : policy.cooldownMs
-  return { ...policy, cooldownMs, forAll: blameOf(cause.refusal) === 'credential' }
+  return { ...policy, cooldownMs, forAll: OF_ALL.has(blameOf(cause.refusal)) }
 }
 
 /** Milliseconds: the upper bound of the first pause. It doubles with each pause, up to `MOST`. */

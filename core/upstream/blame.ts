@@ -1,10 +1,10 @@
 import type { UpstreamRefusal } from '../sdk/api.ts'
 
 /**
- * What an upstream refused: this request, whoever sends it; the gateway's credential or the account that it belongs to, whatever is sent; or
- * `unclear`, one of both.
+ * What an upstream refused: this request, whoever sends it; the gateway's credential, whatever is sent; the account that it belongs to, which has
+ * no money; or `unclear`, one of them.
  */
-export type Blame = 'request' | 'credential' | 'unclear'
+export type Blame = 'request' | 'credential' | 'account' | 'unclear'
 
 /** Statuses by which upstreams refuse a credential, and also requests that are not allowed, too large, or too many. */
 const TWOFOLD = new Set([402, 403, 413, 429])
@@ -16,12 +16,22 @@ const TWOFOLD = new Set([402, 403, 413, 429])
 const OF_REQUEST =
   /\bflagged\b|\brequires moderation\b|\bcontent (?:violates|polic|filter|management)|\busage (?:guidelines|polic)|\bsafety\b|\bfewer max_tokens\b|\b(?:request|prompt|message|input) (?:is )?too (?:large|long|big)\b|\bmust be reduced\b|\breduce (?:the length|your)\b/i
 
-/** Words about a key or its owner: "Insufficient Balance", "Key limit exceeded", "Your API key has been disabled", "reported as leaked". */
+/** Words about a key or its owner: "Key limit exceeded", "Your API key has been disabled", "reported as leaked". */
 const OF_CREDENTIAL =
-  /\bapi[ _-]?keys?\b|\b(?:access|security) token\b|\bcredentials?\b|\bkey (?:limit|is|was|has)\b|\b(?:insufficient|not enough|no|out of|used all available|too low) (?:account )?(?:balance|credits?|funds|quota)\b|\bbalance is too low\b|\bcredit limit\b|\bspend\w* (?:limit|cap)\b|\b(?:account|organization|project|team) (?:is|was|has been) (?:suspended|deactivated|disabled|blocked)\b|\bleaked\b/i
+  /\bapi[ _-]?keys?\b|\b(?:access|security) token\b|\bcredentials?\b|\bkey (?:limit|is|was|has)\b|\b(?:account|organization|project|team) (?:is|was|has been) (?:suspended|deactivated|disabled|blocked)\b|\bleaked\b/i
+
+/**
+ * Words about an account without money (read 2026-11-26): "Insufficient Balance" (DeepSeek, Z.ai, Kimi), "used all available credits or reached its
+ * monthly spending limit" (xAI), "余额不足" (Z.ai).
+ */
+const OF_ACCOUNT =
+  /\b(?:insufficient|not enough|no|out of|used all available|too low) (?:account )?(?:balance|credits?|funds|quota)\b|\bbalance is (?:too low|insufficient)\b|\bcredit limit\b|\bspend\w* (?:limit|cap)\b|余额不足/i
 
 /** OpenAI's codes that mean the same. */
-const CREDENTIAL_CODES = new Set(['insufficient_quota', 'invalid_api_key', 'billing_hard_limit_reached', 'account_deactivated'])
+const CREDENTIAL_CODES = new Set(['invalid_api_key', 'account_deactivated'])
+
+/** OpenAI's codes, also with 400; Alibaba's with 400 (github.com/QwenLM/qwen-code/issues/54), Z.ai's (github.com/zai-org/feedback/issues/789). */
+const ACCOUNT_CODES = new Set(['insufficient_quota', 'billing_hard_limit_reached', 'Arrearage', '1113'])
 
 /** What the client sent may be quoted. */
 const QUOTED = /"[^"]*"|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g
@@ -29,9 +39,11 @@ const QUOTED = /"[^"]*"|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g
 /** What an upstream refused, by status, code and words. Words of the client's own that the upstream quotes do not count. */
 export function blameOf({ status, code = '', message = '' }: UpstreamRefusal): Blame {
   if (status === 401) return 'credential'
+  if (status >= 400 && status < 500 && ACCOUNT_CODES.has(code)) return 'account'
   if (!TWOFOLD.has(status)) return 'unclear'
   const words = message.slice(0, MAX_WORDS).replace(QUOTED, '')
   if (OF_REQUEST.test(words)) return 'request'
+  if (OF_ACCOUNT.test(words)) return 'account'
   return CREDENTIAL_CODES.has(code) || OF_CREDENTIAL.test(words) ? 'credential' : 'unclear'
 }
 

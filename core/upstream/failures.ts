@@ -81,8 +81,9 @@ function withOverflow(refusal: UpstreamRefusal): UpstreamRefusal {
 
 function rowOf(refusal: UpstreamRefusal): ErrorName {
   if (refusal.code === OVERFLOW && isOverflowStatus(refusal.status)) return 'upstream_rejected'
-  if (refusal.status === 429 && refusal.code === 'insufficient_quota') return 'upstream_quota_exceeded'
-  if (blameOf(refusal) === 'request') return refusal.status === 403 ? 'upstream_rejected' : 'upstream_size_refused'
+  const blame = blameOf(refusal)
+  if (blame === 'account') return 'upstream_quota_exceeded'
+  if (blame === 'request') return refusal.status === 403 ? 'upstream_rejected' : 'upstream_size_refused'
   if (refusal.status === 404 && refusal.code === 'unsupported_endpoint') return 'unsupported_endpoint'
   if (refusal.status < 400 || refusal.status > 599) return 'upstream_invalid_response'
   return BY_STATUS.get(refusal.status) ?? 'upstream_error'

@@ -84,6 +84,21 @@ const pictures = (body: Body): boolean =>
 /** "Image URLs are only allowed for messages with role 'user'": github.com/openai/openai-node/issues/1030 */
 const madePictures = rule('pictures of the assistant', pictures)
 
+/**
+ * Members of OpenAI's answers, which vendors with closed schemas of messages do not list: Mistral (BerriAI/litellm, issue 30882), Groq
+ * (github.com/groq/groq-python, ChatCompletionAssistantMessageParam), Cerebras (github.com/Cerebras/cerebras-cloud-sdk-python,
+ * MessageAssistantMessageRequestTyped). Read 2026-11-26.
+ */
+const OF_ANSWERS = ['refusal', 'annotations', 'audio']
+
+/** Which roles may follow one: github.com/mistralai/mistral-common, protocol/instruct/validator.py; BerriAI/litellm, issue 17761 (read 2026-11-26). */
+const MISTRAL_ORDER: Readonly<Record<string, readonly string[]>> = {
+  system: ['user', 'assistant', 'system'],
+  user: ['assistant', 'system', 'user'],
+  assistant: ['assistant', 'user', 'tool'],
+  tool: ['assistant', 'tool'],
+}
+
 const openaiError = (status: number, message: string): Script =>
   json({ error: { message, type: 'invalid_request_error', param: null, code: null } }, { status })
 
@@ -119,8 +134,17 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
   },
   // github.com/earendil-works/pi, openai-completions.ts, `detectCompat` (read 2026-11-26): what its authors found refused
   chutes: { rules: [role('developer'), member('max_completion_tokens')], refusal: (what) => fastApiError(422, what) },
+  // can1357/oh-my-pi, issue 1077; UKGovernmentBEIS/inspect_ai, pull 5152: "tool_choice 'specified' is incompatible with thinking enabled";
+  // HKUDS/nanobot, issue 3939: "cannot specify both 'thinking' and 'reasoning_effort'" (read 2026-11-26)
   moonshot: {
-    rules: [role('developer'), member('max_completion_tokens')],
+    rules: [
+      role('developer'),
+      member('max_completion_tokens'),
+      rule('tool_choice', (body) => String(body.model).includes('kimi-k2.6') && forcedToolsWhileThinking.refuses(body)),
+      rule('tool_choice', (body) => String(body.model).includes('kimi-k3') && typeof body.tool_choice === 'object'),
+      rule('thinking', ({ thinking, model }) => thinking != null && String(model).includes('kimi-k3')),
+      rule('thinking with reasoning_effort', ({ thinking, reasoning_effort: effort }) => thinking != null && effort != null),
+    ],
     refusal: (what) => openaiError(400, `invalid ${what}`),
   },
   together: {
@@ -174,6 +198,17 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
     ],
     refusal: (what) =>
       json({ message: `Validation: Unsupported parameter(s): ${what}`, type: 'Bad Request', code: 400 }, { status: 400 }),
+  },
+  // openrouter.ai/docs/api-reference/parameters: it leaves out what a model does not take. Not so a switch that a model does not have: elie222/rakazo,
+  // issue 114; Kilo-Org/kilocode, issue 11751; musistudio/claude-code-router, issue 1215 (read 2026-11-26)
+  openrouter: {
+    rules: [
+      rule(
+        'Reasoning is mandatory for this endpoint and cannot be disabled.',
+        ({ model, reasoning_effort: effort }) => /gemini-|minimax-m2/.test(String(model)) && effort === 'none',
+      ),
+    ],
+    refusal: (what) => json({ error: { code: 400, message: what, metadata: {} }, user_id: 'user_1' }, { status: 400 }),
   },
   // github.com/perplexityai/api-discussion/issues/265 (read 2026-11-26)
   perplexity: {
@@ -259,7 +294,7 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
       severalChoices,
       inMessages('name'),
       madePictures,
-      inMessages('reasoning_content'),
+      ...['reasoning_content', ...OF_ANSWERS].map(inMessages),
     ],
     refusal: (what) => openaiError(400, `property '${what}' is unsupported`),
   },
@@ -271,7 +306,7 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
         `messages model logprobs max_completion_tokens max_tokens n prediction reasoning_effort response_format seed stop stream
         stream_options temperature tool_choice tools top_logprobs top_p user`,
       ),
-      inMessages('reasoning_content'),
+      ...['reasoning_content', ...OF_ANSWERS].map(inMessages),
     ],
     refusal: (what) =>
       json(
@@ -293,7 +328,19 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
         response_format stop stream temperature tool_choice tools top_p`,
       ),
       role('developer'),
-      inMessages('reasoning_content'),
+      ...['reasoning_content', 'function_call', ...OF_ANSWERS].map(inMessages),
+      rule('Expected last role User or Tool (or Assistant with prefix True)', ({ messages = [] }) => {
+        const last = messages.at(-1)
+        return last?.role === 'assistant' && last.prefix !== true
+      }),
+      rule('Assistant message must have either content or tool_calls', ({ messages = [] }) =>
+        messages.some((message) => message.role === 'assistant' && !hasText(message) && message.tool_calls === undefined),
+      ),
+      rule('Unexpected role', ({ messages = [] }) =>
+        messages.some(
+          ({ role: name }, index) => index > 0 && !MISTRAL_ORDER[String(messages[index - 1]!.role)]?.includes(String(name)),
+        ),
+      ),
     ],
     refusal: (what) =>
       json(
@@ -331,8 +378,17 @@ export const STRICT_VENDORS: Partial<Record<PresetName, StrictVendor>> = {
     refusal: (what) =>
       json({ code: 'invalid-argument', error: `This model does not support parameter ${what}.` }, { status: 400 }),
   },
-  // github.com/proma-ai/Proma/issues/1496
-  alibaba: { rules: [role('developer')], refusal: (what) => openaiError(400, `${what} is not one of ['system', 'assistant']`) },
+  // github.com/proma-ai/Proma/issues/1496; cloudwego/eino, issue 994 (read 2026-11-26)
+  alibaba: {
+    rules: [
+      role('developer'),
+      rule(
+        'tool_choice',
+        (body) => String(body.model).startsWith('qwen3.') && forcedTools.refuses(body) && body.enable_thinking !== false,
+      ),
+    ],
+    refusal: (what) => openaiError(400, `${what} is not one of ['system', 'assistant']`),
+  },
   // github.com/earendil-works/pi/issues/1048; UKGovernmentBEIS/inspect_ai, issue 4916; deepseek-ai/DeepSeek-V3, issue 1376
   deepseek: {
     rules: [role('developer'), schemas(), forcedToolsWhileThinking],
@@ -376,10 +432,6 @@ export const WITHOUT_REFUSALS: Partial<Record<PresetName, Lenient>> = {
     source: 'https://docs.tokenfactory.nebius.com/api-reference/inference/create-chat-completion',
   },
   novita: { reason: HOSTED, source: 'https://novita.ai/docs/api-reference/model-apis-llm-create-chat-completion' },
-  openrouter: {
-    reason: 'it leaves out what a model does not take, unless `provider.require_parameters` is set',
-    source: 'https://openrouter.ai/docs/api-reference/parameters',
-  },
   ovhcloud: { reason: HOSTED, source: 'https://docs.ovhcloud.com/en/guides/public-cloud/ai-machine-learning' },
   parasail: { reason: HOSTED, source: 'https://github.com/vercel/ai/tree/main/packages/parasail' },
   poe: {

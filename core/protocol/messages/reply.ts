@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ChatCompletion, FinishReason, ToolCall } from '../../sdk/api.ts'
 import { parseRecord, textOf } from '../../sdk/json.ts'
 import type { RepliedCall } from '../client-protocol.ts'
-import { functionCallOf, picturesOf, readReasoning } from '../reply-sequence.ts'
+import { CallIds, functionCallOf, picturesOf, readReasoning } from '../reply-sequence.ts'
 import { ReplyState, type UpstreamState, writeState } from '../state.ts'
 import type { ClientNames } from '../tool-names.ts'
 import { estimatedUsage } from '../usage.ts'
@@ -25,10 +25,11 @@ export function toMessage(completion: ChatCompletion, call: RepliedCall): Messag
   const state = new ReplyState(owner)
   state.read({ ...message, tool_calls: calls.map((one, index) => ({ ...one, index })) } as Parameters<ReplyState['read']>[0])
   const names = toolNamesOf(call)
+  const ids = new CallIds(call)
   const content = [
     ...toThinking(message, state),
     ...texts.map(textBlock),
-    ...calls.flatMap((one, index) => [...stateBlocks(state.before(index)), toToolUse(one, names)]),
+    ...calls.flatMap((one, index) => [...stateBlocks(state.before(index)), toToolUse(one, names, ids)]),
     ...[...state.rest()].flatMap(stateBlocks),
   ]
   const usage = completion.usage ?? estimatedUsage(promptEstimate, JSON.stringify(content).length)
@@ -76,10 +77,10 @@ const toMessageId = (id: unknown): string => {
 
 /**
  * The id of a tool call, as the Messages API allows them (`^[a-zA-Z0-9_-]+$`): Anthropic would refuse the client's next turn with another one, such
- * as Kimi's `functions.look:0`. A call without an id gets one.
+ * as Kimi's `functions.look:0`. A call without an id of its own gets one.
  */
-export const toToolId = (id: unknown): string =>
-  textOf(id).replace(/[^a-zA-Z0-9_-]/g, '_') || `toolu_${randomUUID().replaceAll('-', '')}`
+export const toToolId = (id: unknown, ids: CallIds): string =>
+  ids.take(textOf(id).replace(/[^a-zA-Z0-9_-]/g, '_')) ?? `toolu_${randomUUID().replaceAll('-', '')}`
 
 /** A block of text, without `citations`, as Anthropic's own: @ai-sdk/anthropic 3 refuses null there. */
 export const textBlock = (text: string): ReplyBlock => ({ type: 'text', text })
@@ -105,9 +106,9 @@ function toThinking(message: Readonly<Record<string, unknown>>, state: ReplyStat
 export const stateBlocks = (state: UpstreamState | undefined): ReplyBlock[] =>
   state === undefined ? [] : [{ type: 'redacted_thinking', data: writeState(state) }]
 
-function toToolUse({ id, function: called }: ToolCall, names: ClientNames): ReplyBlock {
+function toToolUse({ id, function: called }: ToolCall, names: ClientNames, ids: CallIds): ReplyBlock {
   const { name, arguments: text } = called ?? { name: '', arguments: '' }
-  return toolBlock(toToolId(id), names.of(textOf(name)), toInput(textOf(text)))
+  return toolBlock(toToolId(id, ids), names.of(textOf(name)), toInput(textOf(text)))
 }
 
 /** Arguments that are no JSON object, such as those that were cut, are kept as text. */

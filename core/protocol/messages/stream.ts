@@ -1,7 +1,7 @@
 import type { ChatChunk, ToolCallDelta, Usage } from '../../sdk/api.ts'
 import { textOf } from '../../sdk/json.ts'
 import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
-import { type ReplyParts, ReplySequence } from '../reply-sequence.ts'
+import { CallIds, type ReplyParts, ReplySequence } from '../reply-sequence.ts'
 import { type ReasoningField, ReplyState, type UpstreamState, writeState } from '../state.ts'
 import type { ClientNames } from '../tool-names.ts'
 import { estimatedUsage } from '../usage.ts'
@@ -29,6 +29,7 @@ export class MessageStreamWriter implements ReplyWriter {
   readonly #sequence: ReplySequence
   readonly #state: ReplyState
   readonly #names: ClientNames
+  readonly #ids: CallIds
   #out = ''
   #hasBegun = false
   #index = -1
@@ -45,6 +46,7 @@ export class MessageStreamWriter implements ReplyWriter {
     this.#sequence = new ReplySequence(this.#parts())
     this.#state = new ReplyState(call.owner)
     this.#names = toolNamesOf(call)
+    this.#ids = new CallIds(call)
   }
 
   write(chunk: ChatChunk): string {
@@ -119,7 +121,7 @@ export class MessageStreamWriter implements ReplyWriter {
     const state = this.#state.before(call)
     if (this.#open?.kind === 'thinking') this.#close(state)
     else this.#tell(state)
-    this.#start({ kind: 'tool', call }, toolBlock(toToolId(id), this.#names.of(textOf(called?.name))))
+    this.#start({ kind: 'tool', call }, toolBlock(toToolId(id, this.#ids), this.#names.of(textOf(called?.name))))
   }
 
   /** A block with a state alone. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ToolCallDelta } from '../../sdk/api.ts'
-import { type InlineData, textOf } from '../../sdk/json.ts'
+import type { InlineData } from '../../sdk/json.ts'
 import { type ReasoningField, type ReplyState, type UpstreamState, writeState } from '../state.ts'
 import { type ClientTool, KINDS } from './client-tools.ts'
 import type { EventBody, ItemStatus, Logprob, MessagePart, OutputItem, PictureFormat, UrlCitation } from './wire.ts'
@@ -184,12 +183,13 @@ export class OpenCall implements OpenItem {
   readonly #callId: string
   #arguments = ''
 
-  constructor(call: number, part: ToolCallDelta, { tool, index, emit }: { tool: ClientTool; index: number; emit: Emit }) {
+  /** `id`: the client's; undefined if it needs another one. */
+  constructor(call: number, id: string | undefined, { tool, index, emit }: { tool: ClientTool; index: number; emit: Emit }) {
     this.call = call
     this.#emit = emit
     this.#tool = tool
     this.#place = { item_id: newItemId(KINDS[tool.type].prefix), output_index: index }
-    this.#callId = textOf(part.id) || newItemId('call')
+    this.#callId = id ?? newItemId('call')
     emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
   }
 

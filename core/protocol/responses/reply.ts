@@ -3,7 +3,7 @@ import type { ChatChunk, ChatCompletion, ChunkChoice, FinishReason, ToolCallDelt
 import { isRecord, readDataUrl, textOf } from '../../sdk/json.ts'
 import { KeptText } from '../../sdk/translated.ts'
 import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
-import { ReplySequence } from '../reply-sequence.ts'
+import { CallIds, ReplySequence } from '../reply-sequence.ts'
 import { ReplyState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
 import { readAnnotations, readLogprobs } from './annotations.ts'
@@ -38,6 +38,7 @@ export class ResponseBuilder {
   readonly #emit: Emit
   readonly #sequence: ReplySequence
   readonly #state: ReplyState
+  readonly #ids: CallIds
   readonly #kept = new KeptText()
   readonly #output: OutputItem[] = []
   /** What stays the same from the first event to the last. */
@@ -58,6 +59,7 @@ export class ResponseBuilder {
     this.#call = call
     this.#emit = emit
     this.#state = new ReplyState(call.owner)
+    this.#ids = new CallIds(call)
     this.#sequence = new ReplySequence({
       think: (text, field) => this.#reasoning().think(this.#keep(text), field),
       text: (text) => this.#text(this.#keep(text)),
@@ -129,7 +131,8 @@ export class ResponseBuilder {
     if (this.#open instanceof OpenCall && this.#open.call === call) return this.#open
     const state = this.#state.before(call)
     if (state !== undefined) this.#reasoning().keep(state)
-    return this.#begin(new OpenCall(call, part, { tool: this.#toolOf(part), index: this.#next(), emit: this.#emit }))
+    const id = this.#ids.take(textOf(part.id))
+    return this.#begin(new OpenCall(call, id, { tool: this.#toolOf(part), index: this.#next(), emit: this.#emit }))
   }
 
   #toolOf({ function: called }: ToolCallDelta): ClientTool {

@@ -103,6 +103,14 @@ export const TAKES_BUDGET: FactsTable = { '*': { budget: { by: 'reasoning' } } }
 const rows = (globs: string, row: Partial<ModelFacts>): FactsTable =>
   Object.fromEntries(globs.split(/\s+/).map((glob) => [glob, row]))
 
+/**
+ * Models at OpenRouter that always reason, and cannot be asked not to: "Reasoning is mandatory for this endpoint" (elie222/rakazo, issue 114;
+ * Kilo-Org/kilocode, issue 11751; musistudio/claude-code-router, issue 1215; read 2026-11-26).
+ */
+export const REASONERS_OF_OPENROUTER: FactsTable = rows('*gemini-* *minimax-m2*', {
+  efforts: LEVELS.filter((level) => level !== 'none'),
+})
+
 /** Qwen's models that may think or not, by a number of tokens. */
 export const BUDGETS_OF_QWEN: FactsTable = rows('qwen3.* qwen-plus* qwen-flash* qwen-turbo*', {
   budget: { by: 'thinking_budget', switch: 'enable_thinking' },

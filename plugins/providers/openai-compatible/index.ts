@@ -235,7 +235,8 @@ export const quirkBody = defineCallFunction(
     for (const name of quirks) {
       members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }
     }
-    const lost = [...lostFormat(format), ...quirks.flatMap((name) => QUIRKS.get(name)!.lost?.(call.body) ?? [])]
+    const asked = { ...call.body, model }
+    const lost = [...lostFormat(format), ...quirks.flatMap((name) => QUIRKS.get(name)!.lost?.(asked) ?? [])]
     if (history !== undefined && losesPictures(call.body.messages, history.kind)) lost.push('messages.images')
     return { bytes: call.splice(members), lost }
   },

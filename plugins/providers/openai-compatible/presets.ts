@@ -8,6 +8,7 @@ import {
   IGNORES_EFFORT,
   MARKS_OF_CLAUDE,
   OBJECTS_ONLY,
+  REASONERS_OF_OPENROUTER,
   SCHEMAS_OF_OPENAI,
   TAKES_BUDGET,
   THINKERS_OF_FIREWORKS,
@@ -23,13 +24,17 @@ import {
   autoToolChoice,
   developerRole,
   filledContent,
+  forcedToolsOfKimi,
+  forcedToolsOfQwen,
   forcedToolsWithoutThinking,
   googleThinking,
   maxTokens,
+  mistralOrder,
   noEmptyTools,
   noMessageNames,
   noStreamOptions,
   oneSystemMessage,
+  plainAnswers,
   randomSeed,
   typedTools,
   wordsOfToolChoice,
@@ -136,6 +141,7 @@ export const PRESETS = {
     history: 'reasoning-content', // ignores that of earlier turns: alibabacloud.com/help/en/model-studio/deep-thinking
     quirks: [
       developerRole, // "developer is not one of ['system', 'assistant', …]": github.com/proma-ai/Proma/issues/1496
+      forcedToolsOfQwen, // "does not support being set to required or object in thinking mode": cloudwego/eino, issue 994
       toolCallParts, // recorded: later parts have id ""
     ],
     source: 'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope',
@@ -169,6 +175,7 @@ export const PRESETS = {
     unsupported: allBut('logprobs top_logprobs n prediction seed user'),
     history: 'reasoning', // `reasoning_content` is "unsupported": github.com/HKUDS/OpenHarness/pull/263 (2026-05-15)
     quirks: [
+      plainAnswers, // github.com/Cerebras/cerebras-cloud-sdk-python, CompletionCreateParams (of 2026-01-06): members of messages
       developerRole, // not among its roles: inference-docs.cerebras.ai/api-reference/chat-completions
       emptyOverflow, // github.com/earendil-works/pi, overflow.ts
     ],
@@ -287,6 +294,7 @@ export const PRESETS = {
     facts: FORMATS_OF_GROQ,
     history: 'none', // "property 'reasoning_content' is unsupported": github.com/janhq/jan/issues/8136; `reasoning` of models that do not reason: karthink/gptel#774
     quirks: [
+      plainAnswers, // github.com/groq/groq-python, ChatCompletionAssistantMessageParam (read 2026-11-26)
       noMessageNames, // "property 'name' is unsupported": console.groq.com/docs/openai, `messages[].name`
       usageInsideChunks, // recorded (github.com/vercel/ai, packages/groq): in the chunk that finishes
     ],
@@ -325,8 +333,10 @@ export const PRESETS = {
     history: 'thinking-parts', // "extra_forbidden": github.com/charmbracelet/crush/issues/1590
     toolNames: NAMES_OF_OPENAI,
     quirks: [
+      plainAnswers, // "extra_forbidden" for any member of a message that is not listed: BerriAI/litellm, issue 30882
       noMessageNames, // "extra_forbidden", loc messages 0 user name: github.com/nomtek/mistralai_client_dart/issues/44
       developerRole, // roles are assistant, system, tool, user: github.com/mistralai/client-python, ChatCompletionStreamRequest
+      mistralOrder, // 400 code 3230: BerriAI/litellm, issue 17761; github.com/mistralai/mistral-common, protocol/instruct/validator.py
       maxTokens, // "extra_forbidden": github.com/editor-code-assistant/eca/issues/231
       randomSeed, // "extra_forbidden", loc body seed: github.com/Vali-98/ChatterUI/issues/143
       noStreamOptions, // "extra_forbidden": github.com/openai/openai-agents-python/issues/442
@@ -346,6 +356,7 @@ export const PRESETS = {
     quirks: [
       developerRole, // github.com/earendil-works/pi, openai-completions.ts, `detectCompat`
       maxTokens, // the same
+      forcedToolsOfKimi, // "incompatible with thinking enabled": can1357/oh-my-pi, issue 1077; UKGovernmentBEIS/inspect_ai, pull 5152
       usageInsideChunks, // inside the choice: github.com/earendil-works/pi/issues/2017
       cachedTokens, // beside the counts: github.com/vercel/ai, packages/moonshotai, convert-moonshotai-chat-usage.ts
     ],
@@ -387,7 +398,7 @@ export const PRESETS = {
     keyVariable: 'OPENROUTER_API_KEY',
     // Members that a model does not take are ignored: openrouter.ai/docs, "Parameters". Marks: openrouter.ai/docs, "Prompt caching".
     // `reasoning.max_tokens`: openrouter.ai/docs/use-cases/reasoning-tokens.
-    facts: { ...MARKS_OF_CLAUDE, '*': { ...IGNORES_EFFORT['*'], ...TAKES_BUDGET['*'] } },
+    facts: { ...MARKS_OF_CLAUDE, ...REASONERS_OF_OPENROUTER, '*': { ...IGNORES_EFFORT['*'], ...TAKES_BUDGET['*'] } },
     history: 'reasoning-details', // openrouter.ai/docs/use-cases/reasoning-tokens
     pictures: true, // github.com/OpenRouterTeam/typescript-sdk, `ChatAssistantMessage.images` (of 2026-08-22)
     quirks: [],

@@ -16,6 +16,9 @@ interface Called {
   readonly function: { readonly name: string }
 }
 
+const callsIn = (content: readonly { readonly type: string; readonly id?: string }[]) =>
+  content.flatMap(({ type, id }) => (type === 'tool_use' ? [id!] : []))
+
 const NO_ARGUMENTS = { name: 'now', input_schema: { type: 'object' as const } }
 
 describe("what Claude Code sends to /v1/messages, to an upstream that does not speak Anthropic's API", () => {
@@ -157,6 +160,22 @@ describe("what Claude Code sends to /v1/messages, to an upstream that does not s
 
   for (const stream of [false, true]) {
     const streamed = stream ? ', streamed' : ''
+
+    it(`gives each call of a conversation an id of its own, also if the upstream numbers them in each reply${streamed}`, async () => {
+      const { client, open } = fixture
+      const call = { id: 'now:0', name: 'now', arguments: {} }
+      const reply = openaiReply({ tools: [call, call] })
+      const messages: Anthropic.MessageParam[] = [...ASKED.messages]
+      for (let turn = 0; turn < 3; turn++) {
+        open.reply(stream ? sse(reply.stream) : json(reply.whole))
+        const asked = { model: 'open/gpt', ...ASKED, messages, tools: [NO_ARGUMENTS] }
+        const { content } = await (stream ? client.messages.stream(asked).finalMessage() : client.messages.create(asked))
+        const results = callsIn(content).map((id) => ({ type: 'tool_result' as const, tool_use_id: id, content: 'ok' }))
+        messages.push({ role: 'assistant', content }, { role: 'user', content: results })
+      }
+      const ids = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : callsIn(content)))
+      expect([ids.length, new Set(ids).size, ids[0]]).to.deep.equal([6, 6, 'now_0'])
+    })
 
     it(`calls tools by names that vendors take, and gives the client its own${streamed}`, async () => {
       const { client, open } = fixture

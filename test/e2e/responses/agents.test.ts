@@ -84,6 +84,23 @@ describe('the tools and items of coding agents at /v1/responses, to an upstream 
   })
 
   for (const stream of [false, true]) {
+    it(`gives each call of a conversation an id of its own, also if the upstream numbers them in each reply${stream ? ', streamed' : ''}`, async () => {
+      const { client, open } = fixture
+      const call = { id: 'read:0', name: 'read', arguments: {} }
+      const reply = openaiReply({ tools: [call, call] })
+      const input: Item[] = [{ role: 'user', content: 'Go.' }]
+      for (let turn = 0; turn < 3; turn++) {
+        open.reply(stream ? sse(reply.stream) : json(reply.whole))
+        const asked = { model: 'open/gpt', input, tools: [READ] }
+        const { output } = await (stream ? client.responses.stream(asked).finalResponse() : client.responses.create(asked))
+        for (const item of output as Item[])
+          if (item.type === 'function_call')
+            input.push(item, { type: 'function_call_output', call_id: item.call_id, output: 'ok' })
+      }
+      const ids = input.flatMap((item) => (item.type === 'function_call' ? [item.call_id] : []))
+      expect([ids.length, new Set(ids).size, ids[0]]).to.deep.equal([6, 6, 'read:0'])
+    })
+
     it(`calls tools by names that vendors take, and gives the client its own${stream ? ', streamed' : ''}`, async () => {
       const { client, open } = fixture
       const named = { type: 'function' as const, name: 'respondToEvent/now', parameters: { type: 'object' }, strict: false }

@@ -265,6 +265,52 @@ const OVERFLOWS: readonly Overflow[] = [
   { vendor: 'Cerebras, without a body, by 413', preset: 'cerebras', status: 413, body: '' },
 ]
 
+/** An account without money, in the words of a vendor (read 2026-11-26). */
+const EMPTY_ACCOUNTS: readonly Recorded[] = [
+  {
+    vendor: 'Alibaba, by 400 (github.com/QwenLM/qwen-code/issues/54)',
+    preset: 'alibaba',
+    body: { error: { code: 'Arrearage', message: 'Access denied, please make sure your account is in good standing.' } },
+  },
+  {
+    vendor: 'Kimi (MoonshotAI, `exceeded_current_quota_error`)',
+    preset: 'moonshot',
+    status: 429,
+    body: {
+      error: {
+        message: 'Your account org-1 <ak-1> is suspended due to insufficient balance, please recharge your account',
+        type: 'exceeded_current_quota_error',
+      },
+    },
+  },
+  {
+    vendor: 'xAI (github.com/continuedev/continue/issues/10373)',
+    preset: 'xai',
+    status: 429,
+    body: {
+      code: 'Some resource has been exhausted',
+      error: 'Your team 16f2 has either used all available credits or reached its monthly spending limit.',
+    },
+  },
+  {
+    vendor: 'Z.ai (github.com/zai-org/feedback/issues/789)',
+    preset: 'zai',
+    status: 429,
+    body: { error: { code: '1113', message: 'Insufficient balance or no resource package. Please recharge.' } },
+  },
+  {
+    vendor: 'Z.ai, in Chinese (github.com/continuedev/continue/issues/11823)',
+    preset: 'zai',
+    status: 429,
+    body: { error: { code: '1113', message: '余额不足或无可用资源包,请充值。' } },
+  },
+  {
+    vendor: 'a gateway, by 403 (github.com/Wei-Shaw/sub2api/issues/890)',
+    status: 403,
+    body: { code: 'INSUFFICIENT_BALANCE', message: 'Insufficient account balance' },
+  },
+]
+
 /** Words that are alike, of limits of a time. */
 const OF_RATE = openaiError('Rate limit reached: the input token count exceeds the maximum number of tokens per minute.')
 
@@ -272,7 +318,7 @@ describe('The errors of vendors', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
   const nameOf = ({ preset = 'own' }: Recorded) => preset
-  const presets = new Set([...BODIES, ...OVERFLOWS].map(nameOf))
+  const presets = new Set([...BODIES, ...OVERFLOWS, ...EMPTY_ACCOUNTS].map(nameOf))
 
   before(async () => {
     upstream = await scriptedUpstream()
@@ -305,7 +351,7 @@ describe('The errors of vendors', () => {
       },
     })
     const { error } = (await answer.json()) as { error: { message: string; code: string | null } }
-    return { status: answer.status, ...error }
+    return { status: answer.status, retry: answer.headers.get('x-should-retry'), ...error }
   }
 
   for (const recorded of BODIES) {
@@ -333,6 +379,23 @@ describe('The errors of vendors', () => {
       expect(message.slice(0, (recorded.anthropic ?? TOO_LONG).length)).to.equal(recorded.anthropic ?? TOO_LONG)
     })
   }
+
+  for (const recorded of EMPTY_ACCOUNTS) {
+    it(`are no rate limit, for which clients would wait, if the account is empty: ${recorded.vendor}`, async () => {
+      for (const path of ['/v1/chat/completions', '/v1/responses']) {
+        const before = upstream.requests.length
+        const { status, code, retry } = await ask(path, recorded)
+        expect({ status, code, retry }, path).to.deep.equal({ status: 429, code: 'insufficient_quota', retry: 'false' })
+        expect(upstream.requests.length, path).to.equal(before + 1)
+      }
+    })
+  }
+
+  it('of a limit of a time are none of an empty account', async () => {
+    const body = openaiError('Rate limit reached for m on tokens per min. Your account has used all tokens of this minute.')
+    const { status, code } = await ask('/v1/chat/completions', { vendor: 'a vendor', status: 429, body })
+    expect({ status, code }).to.deep.equal({ status: 429, code: 'rate_limit_exceeded' })
+  })
 
   it('of a limit of a time are none of the context', async () => {
     const { code, message } = await ask('/v1/messages', { vendor: 'a vendor', body: OF_RATE })

@@ -167,6 +167,46 @@ const CALLS: readonly { readonly name: string; readonly path: string; readonly b
       output_config: { effort: 'high' },
     },
   },
+  {
+    name: "Claude Code's messages with reminders after the result of a tool",
+    path: 'messages?beta=true',
+    body: {
+      max_tokens: 32_000,
+      messages: [
+        HI,
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { city: 'Oslo' } }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'toolu_1', content: 'Rain' },
+            { type: 'text', text: '<system-reminder>Be brief.</system-reminder>' },
+          ],
+        },
+        { role: 'assistant', content: 'It rains.' },
+        { role: 'system', content: 'Be quick.' },
+        HI,
+      ],
+      tools: [{ name: 'get_weather', description: 'Weather', input_schema: SCHEMA }],
+    },
+  },
+  {
+    name: "a chat with answers as OpenAI's SDKs keep them",
+    path: 'chat/completions',
+    body: {
+      messages: [
+        HI,
+        { role: 'assistant', content: 'Hi.', refusal: null, annotations: [], audio: null, function_call: null },
+        HI,
+        { role: 'assistant', content: null, refusal: 'I do not say that.' },
+        HI,
+      ],
+    },
+  },
+  {
+    name: 'a chat with an empty answer, and one to go on with',
+    path: 'chat/completions',
+    body: { messages: [HI, { role: 'assistant', content: '' }, HI, { role: 'assistant', content: 'Hel' }] },
+  },
   { name: 'a chat that asks for several choices', path: 'chat/completions', body: { messages: [HI], n: 2 } },
   {
     name: 'a chat that asks for a schema',
@@ -258,6 +298,32 @@ describe('before a vendor that refuses what its documents say', () => {
         expect(text).to.include("'")
         return expect(upstream.requests.length, text).to.equal(before)
       })
+
+  for (const model of ['moonshot/kimi-k2.6', 'moonshot/kimi-k3', 'alibaba/qwen3.6-plus'])
+    it(`a chat that forces a tool is served by ${model}, which cannot think before one`, async () => {
+      const preset = model.split('/')[0] as PresetName
+      const named = { type: 'function', function: { name: 'get_weather' } }
+      for (const choice of ['required', named]) {
+        const reply = await send(preset, 'chat/completions', {
+          model,
+          messages: [HI],
+          tools: [CHAT_TOOL],
+          tool_choice: choice,
+          reasoning_effort: 'high',
+        })
+        expect(reply.status, await reply.text()).to.equal(200)
+        const dropped = model === 'moonshot/kimi-k3' ? null : 'reasoning_effort'
+        expect(reply.headers.get('x-umg-params-dropped')).to.equal(dropped)
+      }
+    })
+
+  for (const model of ['google/gemini-3.7-flash', 'minimax/minimax-m2.5'])
+    it(`Claude Code's messages without thinking are served by ${model} at OpenRouter, which always reasons`, async () => {
+      const asked = { model: `openrouter/${model}`, max_tokens: 100, messages: [HI], thinking: { type: 'disabled' } }
+      const reply = await send('openrouter', 'messages', asked)
+      expect(reply.status, await reply.text()).to.equal(200)
+      expect(reply.headers.get('x-umg-params-dropped')).to.equal('thinking')
+    })
 
   it('each preset is strict, or a source says that its vendor refuses nothing', () => {
     expect([...Object.keys(STRICT_VENDORS), ...Object.keys(WITHOUT_REFUSALS)]).to.have.members(Object.keys(PRESETS))

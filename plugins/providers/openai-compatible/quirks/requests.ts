@@ -63,6 +63,36 @@ function oneSystem(messages: ChatMessage[]): ChatMessage[] {
   return begin < 0 ? messages : messages.map((message, index) => (index > begin ? asUser(message) : message))
 }
 
+/** What an assistant says between a tool's result and the user, where a vendor wants an answer. */
+const HEARD: ChatMessage = { role: 'assistant', content: 'OK.' }
+
+/**
+ * The vendor wants an answer of the assistant after the results of tools, instructions before it, no empty answer, and a mark at one that the model
+ * goes on with. Coding agents add reminders after the results of tools.
+ */
+export const mistralOrder: Quirk = {
+  name: 'mistral-order',
+  concerns: ['assistant', 'tool'],
+
+  request({ messages }) {
+    const ordered: ChatMessage[] = []
+    for (const message of messages) {
+      const before = ordered.at(-1)?.role
+      if (message.role === 'assistant' && isEmpty(message)) continue
+      const next = before === 'assistant' || before === 'tool' ? asUser(message) : message
+      ordered.push(...(before === 'tool' && next.role === 'user' ? [HEARD, next] : [next]))
+    }
+    const last = ordered.at(-1)
+    if (last?.role === 'assistant' && !callsTools(last)) ordered.splice(-1, 1, { ...last, prefix: true })
+    const isSame = ordered.length === messages.length && ordered.every((message, index) => message === messages[index])
+    return isSame ? {} : { messages: ordered }
+  },
+}
+
+const callsTools = ({ tool_calls: calls }: ChatMessage): boolean => (calls ?? []).length > 0
+
+const isEmpty = (message: ChatMessage): boolean => (message.content ?? '').length === 0 && !callsTools(message)
+
 /** Messages of one role as one. */
 function joined([first, ...others]: readonly ChatMessage[]): ChatMessage[] {
   if (first === undefined) return []
@@ -87,6 +117,23 @@ export const noMessageNames: Quirk = {
     }),
   // A tool's result is the tool's by the id of its call.
   lost: ({ messages }) => (messages.some(({ role, name }) => name && role !== 'tool') ? ['messages.name'] : []),
+}
+
+/** Members of OpenAI's answers, which its SDKs keep in the conversation. */
+const OF_ANSWERS = ['refusal', 'annotations', 'audio', 'function_call']
+
+/** The vendor refuses members of messages that it does not list. A refusal becomes the text of its answer. */
+export const plainAnswers: Quirk = {
+  name: 'plain-answers',
+  concerns: OF_ANSWERS,
+
+  request: ({ messages }) =>
+    changed(messages, (message) => {
+      const extra = OF_ANSWERS.filter((name) => name in message && !(name === 'function_call' && message[name] != null))
+      if (message.role !== 'assistant' || extra.length === 0) return message
+      const plain = Object.fromEntries(Object.entries(message).filter(([name]) => !extra.includes(name))) as ChatMessage
+      return { ...plain, content: plain.content ?? (textOf(message.refusal) || null) }
+    }),
 }
 
 /** The vendor refuses an empty content, also beside tool calls, and parts in the results of tools. */
@@ -162,6 +209,34 @@ export const forcedToolsWithoutThinking: Quirk = {
     return forcesTool(body) && asked !== undefined && asked.effort !== 'none' ? [asked.param] : []
   },
 }
+
+/** Kimi K2.5 and K2.6 think unless they are told not to; K3 always does, and can be required to call a tool, but none by its name. */
+export const forcedToolsOfKimi: Quirk = {
+  name: 'forced-tools-of-kimi',
+  concerns: ['tool_choice'],
+
+  request(body) {
+    if (/kimi-k3/.test(body.model)) return wordsOfToolChoice.request!(body)
+    return KIMI_2.test(body.model) ? forcedToolsWithoutThinking.request!(body) : {}
+  },
+  lost: (body) => (KIMI_2.test(body.model) ? forcedToolsWithoutThinking.lost!(body) : []),
+}
+
+const KIMI_2 = /kimi-k2\.[56]/
+
+/** Models of Qwen's that may think or not, and cannot be required to call a tool while they think. */
+export const forcedToolsOfQwen: Quirk = {
+  name: 'forced-tools-of-qwen',
+  concerns: ['tool_choice'],
+
+  request: (body) =>
+    QWEN.test(body.model) && forcesTool(body)
+      ? { enable_thinking: false, thinking_budget: undefined, reasoning_effort: undefined, thinking: undefined }
+      : {},
+  lost: (body) => (QWEN.test(body.model) ? forcedToolsWithoutThinking.lost!(body) : []),
+}
+
+const QWEN = /qwen(?:3\.|-plus|-flash|-turbo)/
 
 /** The vendor requires the parameters of each tool to be an object, with properties. */
 export const typedTools: Quirk = {

@@ -6,7 +6,14 @@ import { MEMBERS, toChat } from '../../../../core/protocol/messages/request.ts'
 import { heardIn, linesOf } from '../heard.ts'
 import { callOf, completionOf, keptOf, OWNER, type Said, text, turnOf, url, withoutState } from '../turns.ts'
 
-const CALL: RepliedCall = { model: 'open/m', owner: OWNER, promptEstimate: 1, large: false, member: () => undefined }
+const CALL: RepliedCall = {
+  model: 'open/m',
+  owner: OWNER,
+  promptEstimate: 1,
+  large: false,
+  member: () => undefined,
+  mayInclude: () => false,
+}
 
 const message = turnOf(
   callOf(['look'], (_, says) => ({ query: says })),

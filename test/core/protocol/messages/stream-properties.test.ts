@@ -25,7 +25,14 @@ describe('A stream of chunks as a stream of the Messages API', () => {
   describeWriter<ReadStream>({
     wire: MESSAGES_WIRE,
     make: () =>
-      new MessageStreamWriter({ model: 'open/m', owner: undefined, promptEstimate: 7, large: false, member: () => undefined }),
+      new MessageStreamWriter({
+        model: 'open/m',
+        owner: undefined,
+        promptEstimate: 7,
+        large: false,
+        member: () => undefined,
+        mayInclude: () => false,
+      }),
     read: readMessageStream,
     expectSaid,
     expectCut: ({ error }) =>

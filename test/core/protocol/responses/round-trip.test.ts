@@ -18,6 +18,7 @@ const CALL: RepliedCall = {
   promptEstimate: 1,
   large: false,
   member: (name) => ({ tools: TOOLS })[name],
+  mayInclude: () => false,
 }
 
 const message = turnOf(

@@ -56,6 +56,7 @@ describe('A stream of chunks as a stream of the Responses API', () => {
         promptEstimate: 7,
         large: false,
         member: (name) => ASKED[name],
+        mayInclude: () => false,
       }),
     read: readResponseStream,
     expectSaid,

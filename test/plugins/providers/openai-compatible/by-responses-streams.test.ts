@@ -127,7 +127,14 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   Messages: {
     wire: MESSAGES_WIRE,
     make: () =>
-      new MessageStreamWriter({ model: 'open/m', owner: undefined, promptEstimate: 7, large: false, member: () => undefined }),
+      new MessageStreamWriter({
+        model: 'open/m',
+        owner: undefined,
+        promptEstimate: 7,
+        large: false,
+        member: () => undefined,
+        mayInclude: () => false,
+      }),
     whole(text) {
       const { content, error, stop } = readMessageStream(text)
       expect([error, typeof stop]).to.deep.equal([undefined, 'string'])
