@@ -41,7 +41,7 @@ export function declaredNames(uses: readonly LocatedNames[], kind: string): read
 
 /** What to write for a name that is right, and that nothing of the file declares. */
 const REMEDIES: Readonly<Record<string, (name: string) => string>> = {
-  [TAG]: (name) => `; declare one that keys of the database have under "tags" of rate-tagging, as ${name}: "{tag.${name}}"`,
+  [TAG]: (name) => ` (if keys of the database have it, declare it under "tags" of rate-tagging, as ${name}: "{tag.${name}}")`,
 }
 
 /** Finds names that no plugin declares. If no plugin declares any name of a kind, its names are not checked: a plugin may know them. */

@@ -245,14 +245,14 @@ const REFUSED: readonly Mistake[] = [
     mistake: 'a label that is no tag',
     right: 'metrics: [team]',
     wrong: 'metrics: [taem]',
-    says: 'chain[1].config.metrics[0]: "taem" is not a tag; did you mean "team"?',
+    says: 'chain[1].config.metrics[0]: "taem" is not a tag; did you mean "team"? (if keys of the database have it, declare it under "tags" of rate-tagging, as taem: "{tag.taem}")',
     alone: true,
   },
   {
     mistake: 'a template with a tag that nothing sets',
     right: '{tag.team}',
     wrong: '{tag.cost-center}',
-    says: '; declare one that keys of the database have under "tags" of rate-tagging, as cost-center: "{tag.cost-center}"',
+    says: ' (if keys of the database have it, declare it under "tags" of rate-tagging, as cost-center: "{tag.cost-center}")',
     alone: true,
   },
 ]
