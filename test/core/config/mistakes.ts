@@ -242,6 +242,13 @@ const REFUSED: readonly Mistake[] = [
     alone: true,
   },
   {
+    mistake: 'a glob for keys',
+    right: 'keys: ["routes:search"]',
+    wrong: 'keys: ["*"]',
+    says: '"*" is not a key of this file; declared: routes:search (those of the database are named by their ids, as umg keys list shows them: key_…)',
+    alone: true,
+  },
+  {
     mistake: 'a label that is no tag',
     right: 'metrics: [team]',
     wrong: 'metrics: [taem]',
