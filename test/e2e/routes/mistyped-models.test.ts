@@ -26,7 +26,7 @@ const BODIES: Readonly<Record<string, object>> = {
 }
 
 const LISTED = json({ object: 'list', data: [{ id: 'qwen3-32b', object: 'model', created: 1, owned_by: 'local' }] })
-const UNKNOWN = json({ error: { message: 'unknown model', code: 'model_not_found' } }, 404)
+const UNKNOWN = json({ error: { message: 'unknown model', code: 'model_not_found' } }, { status: 404 })
 
 describe('a mistyped model', () => {
   let upstream: ScriptedUpstream
