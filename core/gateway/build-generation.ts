@@ -41,7 +41,7 @@ export async function buildGeneration(
       curated: config.curated,
       aliases: config.aliases,
       sandbox: await builder.createSandbox(),
-      isPriced: (namespace, model) => prices.lists(config.namespaces.get(namespace)!, model),
+      pricedModels: (namespace) => prices.callableModels(config.namespaces.get(namespace)!),
     })
     const chain = composeChain(links, services.linkGuard)
     return new Generation({ config, links, chain, table, prices, instances, states: builder.states })

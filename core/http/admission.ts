@@ -58,7 +58,7 @@ export class Admission {
   readonly #bodies: SharedBudget
   readonly #uploads: SharedBudget
   readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout | undefined
   #lateSamples = 0
   #overloaded: ShedReason | undefined
 
@@ -69,6 +69,10 @@ export class Admission {
     this.#counter = shed
     for (const reason of ['bodies', 'uploads', 'heap', 'event_loop', 'threads'] satisfies ShedReason[])
       this.#counter.add(0, reason)
+  }
+
+  /** Begins to sample the process, which listens now: the work of its start is no overload. */
+  begin(): void {
     this.#delay.enable()
     this.#timer = setInterval(() => this.#sample(), SAMPLE_MS).unref()
   }

@@ -9,6 +9,7 @@ import type { Metrics } from '../observe/metrics.ts'
 import type { ClientWire } from '../protocol/client-protocol.ts'
 import { modelEndpoints } from '../protocol/endpoints/model-endpoints.ts'
 import type { HostCounter } from '../sdk/api.ts'
+import type { Admission } from './admission.ts'
 import { UnreadBodies } from './body.ts'
 import { exchangeOf, LinkState } from './chain.ts'
 import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoints.ts'
@@ -23,6 +24,7 @@ export interface AppServices {
   readonly metrics: Metrics
   /** Counts connections that are closed at their limit, by the reason. */
   readonly shed: HostCounter
+  readonly admission: Admission
   /** The open requests. */
   readonly open: LinkedList<Exchange>
   /** While the gateway drains, every reply closes its connection. */

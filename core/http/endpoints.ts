@@ -87,6 +87,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       timer,
       states,
       receivedAt: exchange.times.startedAt,
+      nearest: (name) => table.nearest(name, principal),
       selection: {
         key: principal.keyId,
         account: principal.account,

@@ -172,6 +172,7 @@ export async function openListeners(
           front.close()
           throw error
         })
+  services.admission.begin()
   const accepted = new Set<Socket>()
   return {
     url,

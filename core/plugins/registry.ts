@@ -5,7 +5,7 @@ import { findPackageJSON, registerHooks } from 'node:module'
 import { extname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { API_VERSION, type ChainPlugin, type ProviderPlugin } from '../sdk/api.ts'
-import { didYouMean } from '../text/suggestions.ts'
+import { nearest } from '../text/suggestions.ts'
 import { type FileDigests, filesOf, importLocal } from './local-modules.ts'
 
 /** The plugins of each kind, as their modules export them. */
@@ -29,7 +29,7 @@ export async function loadPlugin<Kind extends PluginKind>(name: string, kind: Ki
     return exported as Plugins[Kind]
   } catch (error) {
     // A package may have the name of a vendor, such as its SDK, which is no plugin.
-    const meant = error instanceof PluginError && kind === 'provider' ? await builtinFor(name) : undefined
+    const meant = error instanceof PluginError && kind === 'provider' ? (await vendorNames()).get(name.toLowerCase()) : undefined
     throw meant === undefined ? error : new PluginError(meant, { cause: error })
   }
 }
@@ -44,22 +44,22 @@ const ALSO_KNOWN_AS: Readonly<Record<string, string>> = {
   'vertex-ai': 'vertex',
 }
 
-/** Which lines to write for the name of a vendor that is a preset, or another name of a built-in provider; undefined for any other. */
-async function builtinFor(name: string): Promise<string | undefined> {
-  const known = name.toLowerCase()
-  const provider = Object.hasOwn(ALSO_KNOWN_AS, known) ? ALSO_KNOWN_AS[known] : undefined
-  if (provider !== undefined) return `is not a provider; write "provider: ${provider}"`
+/** What to write for the names of vendors that are presets, and for other names of built-in providers. */
+async function vendorNames(): Promise<ReadonlyMap<string, string>> {
+  const names = new Map(
+    Object.entries(ALSO_KNOWN_AS).map(([name, provider]) => [name, `is not a provider; write "provider: ${provider}"`]),
+  )
   for (const builtin of await builtinNames('provider')) {
     const { default: plugin } = (await import((await locateBuiltin(builtin, 'provider'))!)) as { default: ProviderPlugin }
-    if (presetsOf(plugin).includes(known))
-      return `is a preset; write "provider: ${builtin}" and "config: { preset: ${known}, … }"`
+    for (const preset of presetsOf(plugin))
+      names.set(preset, `is a preset; write "provider: ${builtin}" and "config: { preset: ${preset}, … }"`)
   }
-  return undefined
+  return names
 }
 
 /** The values of the field `preset` of a provider's config; none if it has no such field. */
-function presetsOf({ schema }: ProviderPlugin): readonly unknown[] {
-  const { properties } = schema as { readonly properties?: { readonly preset?: { readonly enum?: readonly unknown[] } } }
+function presetsOf({ schema }: ProviderPlugin): readonly string[] {
+  const { properties } = schema as { readonly properties?: { readonly preset?: { readonly enum?: readonly string[] } } }
   return properties?.preset?.enum ?? []
 }
 
@@ -220,7 +220,11 @@ async function unknownName(name: string, kind: PluginKind): Promise<string> {
   const said = 'is neither built in nor an installed package'
   if (/\.[cm]?[jt]s$/.test(name)) return `${said}; a path begins with "./", so write "./${name}"`
   const names = await builtinNames(kind)
-  return said + (didYouMean(name, names) || `; built in are ${names.join(', ')}; a package must be installed beside routes.yaml`)
+  const vendors: ReadonlyMap<string, string> = kind === 'provider' ? await vendorNames() : new Map()
+  const near = nearest(name, [...names, ...vendors.keys()])
+  if (near === undefined) return `${said}; built in are ${names.join(', ')}; a package must be installed beside routes.yaml`
+  const meant = names.includes(near) ? '' : ` It ${vendors.get(near)}`
+  return `${said}; did you mean "${near}"?${meant}`
 }
 
 /** Why a plugin that routes.yaml names cannot serve. The message continues a sentence that begins with the plugin's name. */

@@ -29,6 +29,8 @@ const MAX_MODELS = 1000
 /** The provider whose calls cost nothing: the sandbox, which also serves test keys. */
 const SANDBOX = 'sandbox'
 
+const NO_MODELS: ReadonlySet<string> = new Set()
+
 /** Providers whose upstreams have names of their own for models: deployments, profiles, publishers. */
 const RENAMING = ['azure-openai', 'bedrock', 'vertex']
 
@@ -133,15 +135,15 @@ export class PriceList {
     return vendor === undefined ? [] : this.#catalogue!.models(vendor)
   }
 
-  /** Whether the lists have a model by the name that a namespace's upstream has for it, too. */
-  lists({ name, plugin }: Pick<NamespaceConfig, 'name' | 'plugin'>, model: string): boolean {
-    if (RENAMING.includes(plugin.name)) return false
+  /** The same, if the upstream of the namespace has the models by these names, too. */
+  callableModels({ name, plugin }: Pick<NamespaceConfig, 'name' | 'plugin'>): ReadonlySet<string> {
+    if (RENAMING.includes(plugin.name)) return NO_MODELS
     let listed = this.#listed.get(name)
     if (listed === undefined) {
       listed = new Set(this.listedModels(name))
       this.#listed.set(name, listed)
     }
-    return listed.has(model)
+    return listed
   }
 
   /** What is wrong with the lists that are kept. */

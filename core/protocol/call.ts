@@ -32,11 +32,11 @@ export const UNCOUNTED: Memory = { take: () => undefined }
  * The error for a name that is not a model which the caller may call: clients cannot distinguish unknown models from forbidden ones.
  * `nearest`: a model that the caller may call, if one has a name like it.
  */
-export function modelNotFound(name: string, nearest?: string): GatewayError {
+export function modelNotFound(name: string, nearest?: string, cause?: unknown): GatewayError {
   const meant = nearest === undefined ? '' : ` Did you mean \`${nearest}\`?`
   const form = name.includes('/') ? '' : ' Names look like `<namespace>/<model>`; GET /v1/models lists those of your key.'
   const detail = meant + form
-  return new GatewayError('model_not_found', { param: 'model', values: { model: name.slice(0, 200), detail } })
+  return new GatewayError('model_not_found', { param: 'model', values: { model: name.slice(0, 200), detail }, cause })
 }
 
 /** Inputs of a call other than its body. */

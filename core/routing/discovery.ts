@@ -43,9 +43,9 @@ export class ModelDiscovery {
     return this.#failure
   }
 
-  /** Whether the last valid list has a model. */
-  has(model: string): boolean {
-    return this.#ids.has(model)
+  /** The ids of the last valid list. */
+  get ids(): ReadonlySet<string> {
+    return this.#ids
   }
 
   /** The models of the upstream; the last valid list if the upstream cannot be reached. */

@@ -32,6 +32,8 @@ export interface DispatchRequest {
   readonly call: Call
   readonly route: Route
   readonly selection: SelectionContext
+  /** A model that the caller may call, with a name like one that an upstream does not know. */
+  readonly nearest?: (name: string) => string | undefined
   readonly format: ReplyFormat
   /** Serves the calls of an endpoint that a provider lacks. */
   readonly standIn?: Operation
@@ -311,7 +313,7 @@ export class Dispatch implements AttemptListener, Expiring {
     }
     this.#probes = target.health.begin(this.#account)
     this.#startedAt = performance.now()
-    const { format, client, threads, timer } = this.#request
+    const { format, client, threads, timer, nearest } = this.#request
     const { stream, transforms } = this.#listener
     this.#attempt = new UpstreamAttempt({
       call,
@@ -331,6 +333,7 @@ export class Dispatch implements AttemptListener, Expiring {
       stream,
       transforms: names === undefined ? transforms : [{ link: TOOL_NAMES, transform: withOwnNames(names) }, ...transforms],
       passedThrough: target.passedThrough ? call.model.id : undefined,
+      nearest,
       hold,
       fresh,
       threads,

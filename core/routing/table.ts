@@ -47,12 +47,14 @@ export interface TableParts {
   readonly aliases: ReadonlyMap<string, string>
   /** Serves the calls of test keys. */
   readonly sandbox: NamedProvider
-  /** Whether the list prices have a model of a namespace. Absent: they have none. */
-  isPriced?(namespace: string, model: string): boolean
+  /** The models of a namespace that the list prices have. Absent: none. */
+  pricedModels?(namespace: string): ReadonlySet<string>
 }
 
 /** Test keys have routes of their own, which reach no upstream: their calls cost nothing. */
 type Kind = Principal['kind']
+
+const NO_MODELS: ReadonlySet<string> = new Set()
 
 /** The most cached names that routes.yaml does not contain, per kind of key. */
 const MOST_PASSED_THROUGH = 1000
@@ -78,7 +80,7 @@ export class RoutingTable {
   /** The allowed models of namespaces that do not allow all. */
   readonly #allowed = new Map<string, GlobList>()
   readonly #sandbox: NamedProvider
-  readonly #isPriced: TableParts['isPriced']
+  readonly #pricedModels: NonNullable<TableParts['pricedModels']>
   readonly #routes: Readonly<Record<Kind, ReadonlyMap<string, Route>>>
   readonly #plain: Readonly<Record<Kind, BoundedMap<string, Route>>> = {
     live: new BoundedMap(MOST_PASSED_THROUGH),
@@ -89,13 +91,13 @@ export class RoutingTable {
   readonly #names: readonly string[]
   readonly #routesFor = new WeakMap<Principal, BoundedMap<string, Route>>()
 
-  constructor({ namespaces, curated, aliases, sandbox, isPriced }: TableParts) {
+  constructor({ namespaces, curated, aliases, sandbox, pricedModels = () => NO_MODELS }: TableParts) {
     this.namespaces = namespaces
     this.curated = curated
     this.#aliases = aliases
     for (const { name, models } of namespaces.values()) if (models !== undefined) this.#allowed.set(name, new GlobList(models))
     this.#sandbox = sandbox
-    this.#isPriced = isPriced
+    this.#pricedModels = pricedModels
     this.#names = [...namesOf({ namespaces, curated, aliases })]
     const routesOf = (kind: Kind) => buildRoutes(curated.values(), (id) => this.#named(split(id), kind))
     this.#routes = { live: routesOf('live'), test: routesOf('test') }
@@ -115,7 +117,7 @@ export class RoutingTable {
   /** The model id of a name. Throws `model_not_found` where `resolve` finds none. `principal`: undefined while it is unknown. */
   find(name: string, principal: Principal | undefined): ModelId {
     const model = this.resolve(name)
-    if (model === undefined) throw modelNotFound(name, principal && this.#nearest(name, principal))
+    if (model === undefined) throw modelNotFound(name, principal && this.nearest(name, principal))
     return model
   }
 
@@ -125,31 +127,51 @@ export class RoutingTable {
     if (known !== undefined) return known
     const { kind } = principal
     const route = this.mayCall(model, principal) ? (this.#routes[kind].get(model.id) ?? this.#passing(model, kind)) : undefined
-    if (route === undefined) throw modelNotFound(model.id, this.#nearest(model.alias ?? model.id, principal))
+    if (route === undefined) throw modelNotFound(model.id, this.nearest(model.alias ?? model.id, principal))
     this.#remember(principal, model, route)
     return route
   }
 
-  /** The name in routes.yaml nearest to a wrong one, of those that a principal may call: it tells nothing that GET /v1/models would not. */
-  #nearest(name: string, principal: Principal): string | undefined {
+  /** The name nearest to a wrong one, of the models that a principal may call: it tells nothing that GET /v1/models would not. */
+  nearest(name: string, principal: Principal): string | undefined {
     const namespace = name.slice(0, name.indexOf('/') + 1)
     const names = this.#names.toSorted((a, b) => Number(b.startsWith(namespace)) - Number(a.startsWith(namespace)))
     const callable = names.filter((each) => this.serves(this.resolve(each)!, principal)).slice(0, MOST_COMPARED)
-    return (
-      callable.find((each) => each.endsWith(`/${name}`)) ??
-      this.#ofUpstream(name, principal) ??
-      nearest(name, callable) ??
-      this.#inNearestNamespace(name, principal)
-    )
+    const same = callable.find((each) => each.endsWith(`/${name}`)) ?? this.#ofUpstreams(name, principal)
+    if (same !== undefined) return same
+    const listed = this.#listedLike(name, principal)
+    const near = nearest(name, [...callable, ...listed.keys()])
+    return near === undefined ? this.#inNearestNamespace(name, principal) : (listed.get(near) ?? near)
   }
 
-  /** The model of a name without a namespace that an upstream lists, or that has a list price there, though routes.yaml does not name it. */
-  #ofUpstream(name: string, principal: Principal): string | undefined {
+  /** The model of a name without a namespace that an upstream has, though routes.yaml does not name it. */
+  #ofUpstreams(name: string, principal: Principal): string | undefined {
     if (this.resolve(name) !== undefined) return undefined
-    const known = [...this.namespaces.values()].filter(
-      (namespace) => namespace.catalogue.has(name) || this.#isPriced?.(namespace.name, name) === true,
-    )
+    const known = [...this.namespaces.values()].filter((namespace) => this.#listsOf(namespace).some((list) => list.has(name)))
     return known.map((namespace) => `${namespace.name}/${name}`).find((id) => this.serves(split(id), principal))
+  }
+
+  /**
+   * The ids of models that upstreams have, though routes.yaml does not name them, by the form that the name has: by their ids in its
+   * namespace, or by their names in any if it has none.
+   */
+  #listedLike(name: string, principal: Principal): ReadonlyMap<string, string> {
+    const asked = this.resolve(name)
+    const found = new Map<string, string>()
+    for (const namespace of this.namespaces.values()) {
+      if (asked !== undefined && asked.namespace !== namespace.name) continue
+      for (const model of this.#listsOf(namespace).flatMap((list) => [...list])) {
+        const id = `${namespace.name}/${model}`
+        if (found.size < MOST_COMPARED && id !== name && this.serves(split(id), principal)) found.set(asked ? id : model, id)
+      }
+    }
+    return found
+  }
+
+  /** The names of models that the upstream of a namespace lists, and that have list prices there. A list that is missing, or old, is asked for. */
+  #listsOf({ name, catalogue }: Namespace): readonly ReadonlySet<string>[] {
+    void catalogue.models()
+    return [catalogue.ids, this.#pricedModels(name)]
   }
 
   /** The same model of the namespace that was meant, whose models routes.yaml does not name. */

@@ -29,7 +29,7 @@ function edits(word: string, name: string): number {
   return isShuffled ? 1 : distance(word, name)
 }
 
-/** `base_url`, `base-url` and `baseURL` all mean `baseUrl`. */
+/** `base_url`, `base-url` and `baseURL` all mean `baseUrl`, and `gpt-55` means `gpt-5.5`. */
 function normalized(name: string): string {
-  return name.toLowerCase().replace(/[-_]/g, '')
+  return name.toLowerCase().replace(/[-_.]/g, '')
 }

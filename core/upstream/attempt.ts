@@ -63,6 +63,8 @@ export interface AttemptOptions {
   readonly transforms: readonly LinkTransform[]
   /** The requested id, if the table passes it through. */
   readonly passedThrough: string | undefined
+  /** A model that the caller may call, with a name like one that the upstream does not know. */
+  readonly nearest: ((name: string) => string | undefined) | undefined
   /** Whether another attempt may follow: then a stream is held until the first meaningful event. */
   readonly hold: boolean
   /** Use a new connection: the previous one was stale. */
@@ -375,7 +377,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   #refused(refusal: UpstreamRefusal): GatewayError {
     const hidden = this.#sent === undefined ? [] : privateValues(this.#sent, this.#options.call)
-    return refusalError(refusal, { asked: this.#options.call.model.id, passedThrough: this.#options.passedThrough, hidden })
+    const { call, passedThrough, nearest } = this.#options
+    return refusalError(refusal, { asked: call.model.id, passedThrough, nearest, hidden })
   }
 
   #end(result: AttemptEnd['result'], how: Pick<AttemptEnd, 'error' | 'body'> = {}): void {

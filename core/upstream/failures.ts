@@ -5,6 +5,7 @@
 
 import type { ErrorName } from '../error-table.ts'
 import { type FilterFinding, GatewayError, type InnerError, UpstreamFailure } from '../errors.ts'
+import { modelNotFound } from '../protocol/call.ts'
 import { readOverflow } from '../protocol/context-overflow.ts'
 import { type Call, Secret, UpstreamError, type UpstreamRefusal, type UpstreamRequest } from '../sdk/api.ts'
 import { isRecord } from '../sdk/json.ts'
@@ -35,12 +36,14 @@ export interface RefusalContext {
   readonly asked: string
   /** The requested id, if the table passes it through instead of naming the model. */
   readonly passedThrough: string | undefined
+  /** A model that the caller may call, with a name like this one. */
+  readonly nearest?: ((name: string) => string | undefined) | undefined
   /** Values sent upstream that an upstream may quote: the client must not receive them. */
   readonly hidden: readonly string[]
 }
 
 /** The error for an upstream's refusal. */
-export function refusalError(told: UpstreamRefusal, { asked, passedThrough, hidden }: RefusalContext): GatewayError {
+export function refusalError(told: UpstreamRefusal, { asked, passedThrough, nearest, hidden }: RefusalContext): GatewayError {
   const refusal = withOverflow(told)
   const row = rowOf(refusal)
   const cause = new UpstreamError(refusal)
@@ -55,9 +58,8 @@ export function refusalError(told: UpstreamRefusal, { asked, passedThrough, hidd
     })
   }
   if (row === 'unsupported_endpoint') return new GatewayError(row, { param: 'model', values: { model: asked }, cause })
-  if (row === 'upstream_model_not_found' && passedThrough !== undefined) {
-    return new GatewayError('model_not_found', { param: 'model', values: { model: passedThrough }, cause })
-  }
+  if (row === 'upstream_model_not_found' && passedThrough !== undefined)
+    return modelNotFound(passedThrough, nearest?.(passedThrough), cause)
   if (row === 'upstream_rate_limited') return rateLimitError(wait(refusal.retryAfter), cause)
   const hasRetryAfter = row === 'upstream_overloaded' && refusal.retryAfter !== undefined
   return new GatewayError(row, { ...(hasRetryAfter && { headers: { 'retry-after': String(wait(refusal.retryAfter)) } }), cause })

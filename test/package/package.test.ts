@@ -148,9 +148,10 @@ describe('The npm package', function () {
       await writeFile(join(machine.folder, 'threaded.ts'), THREADED)
       await writeFile(join(machine.folder, 'threaded.yaml'), routesWith('{ plugin: ./threaded.ts }'))
       const gateway = await machine.start(UMG, ['start', '--data', 'threads', '--routes', 'threaded.yaml'])
-      const { status, headers } = await firstCall(gateway)
+      const reply = await firstCall(gateway)
+      const [{ status, headers }, body] = [reply, await reply.text()]
       await gateway.interrupt()
-      expect({ status, doubled: headers.get('x-doubled'), tokens: headers.get('x-tokens') }).to.deep.equal({
+      expect({ status, doubled: headers.get('x-doubled'), tokens: headers.get('x-tokens') }, body).to.deep.equal({
         status: 200,
         doubled: '42',
         tokens: '9',

@@ -18,6 +18,9 @@ export function locateNames(names: readonly NameUse[], base: Path): readonly Loc
 /** The kind of names that plugins have for keys: `routes:NAME` for one of this file, an id for one of the database. */
 const KEY = 'key of this file'
 
+/** How ids of keys of the database begin. */
+const STORED_KEY = 'key_'
+
 /** The kind of names that tags of calls have. */
 export const TAG = 'tag'
 
@@ -41,7 +44,8 @@ export function declaredNames(uses: readonly LocatedNames[], kind: string): read
 
 /** What to write for a name that is right, and that nothing of the file declares. */
 const REMEDIES: Readonly<Record<string, (name: string) => string>> = {
-  [TAG]: (name) => `; declare one that keys of the database have under "tags" of rate-tagging, as ${name}: "{tag.${name}}"`,
+  [KEY]: () => ` (those of the database are named by their ids, as umg keys list shows them: ${STORED_KEY}…)`,
+  [TAG]: (name) => ` (if keys of the database have it, declare it under "tags" of rate-tagging, as ${name}: "{tag.${name}}")`,
 }
 
 /** Finds names that no plugin declares. If no plugin declares any name of a kind, its names are not checked: a plugin may know them. */
@@ -54,7 +58,7 @@ export function findUndeclaredNames(raw: RawConfig, uses: readonly LocatedNames[
     const known = declared.get(kind)?.flatMap(({ names }) => names)
     if (declares || known === undefined || known.includes(name) || raw.isUnset(path)) return []
     // Whether the database has a key is not known here.
-    if (kind === KEY && !name.startsWith('routes:')) return []
+    if (kind === KEY && name.startsWith(STORED_KEY)) return []
     const others = didYouMean(name, known) || (known.length > 0 ? `; declared: ${known.join(', ')}` : '; none is declared')
     // The value of a reference is a secret.
     const isReference = raw.quotable(path) === undefined

@@ -81,7 +81,7 @@ const Config = Type.Object(
         minItems: 1,
         uniqueItems: true,
         description:
-          'The tags that become labels of umg_tagged_requests_total and umg_tagged_tokens_total: those under `tags`, and those of keys and accounts.',
+          'The tags that become labels of umg_tagged_requests_total, umg_tagged_tokens_total and umg_tagged_cost_usd_total: those under `tags`, and those of keys and accounts.',
         examples: [['team']],
       }),
     ),

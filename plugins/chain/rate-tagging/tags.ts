@@ -95,6 +95,8 @@ function compileTag(text: string): Template {
   return template
 }
 
+const NANO_USD = 1e9
+
 /** Counts a call that ended under those of its tags that the operator allows as labels. */
 export type CountTagged = ({ tags, principal }: Pick<CallState, 'tags' | 'principal'>, outcome: Outcome) => void
 
@@ -103,10 +105,12 @@ export function createTagMetrics(labels: readonly string[], metrics: HostMetrics
   if (labels.length === 0) return () => undefined
   const requests = metrics.counter('umg_tagged_requests_total', 'Calls by tag.', labels)
   const tokens = metrics.counter('umg_tagged_tokens_total', 'Tokens by tag, estimates included.', labels)
+  const costs = metrics.counter('umg_tagged_cost_usd_total', 'Cost of calls in US dollars by tag, estimates included.', labels)
 
-  return ({ tags, principal }, { usage }) => {
+  return ({ tags, principal }, { usage, cost }) => {
     const values = labels.map((label) => tags[label] ?? (principal && ownTag(principal, label)) ?? '')
     requests.add(1, ...values)
     if (usage !== undefined) tokens.add(usage.total_tokens, ...values)
+    if (cost !== undefined) costs.add(cost.nanoUsd / NANO_USD, ...values)
   }
 }

@@ -242,17 +242,24 @@ const REFUSED: readonly Mistake[] = [
     alone: true,
   },
   {
+    mistake: 'a glob for keys',
+    right: 'keys: ["routes:search"]',
+    wrong: 'keys: ["*"]',
+    says: '"*" is not a key of this file; declared: routes:search (those of the database are named by their ids, as umg keys list shows them: key_…)',
+    alone: true,
+  },
+  {
     mistake: 'a label that is no tag',
     right: 'metrics: [team]',
     wrong: 'metrics: [taem]',
-    says: 'chain[1].config.metrics[0]: "taem" is not a tag; did you mean "team"?',
+    says: 'chain[1].config.metrics[0]: "taem" is not a tag; did you mean "team"? (if keys of the database have it, declare it under "tags" of rate-tagging, as taem: "{tag.taem}")',
     alone: true,
   },
   {
     mistake: 'a template with a tag that nothing sets',
     right: '{tag.team}',
     wrong: '{tag.cost-center}',
-    says: '; declare one that keys of the database have under "tags" of rate-tagging, as cost-center: "{tag.cost-center}"',
+    says: ' (if keys of the database have it, declare it under "tags" of rate-tagging, as cost-center: "{tag.cost-center}")',
     alone: true,
   },
 ]

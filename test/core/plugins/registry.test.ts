@@ -138,6 +138,17 @@ describe('a plugin', () => {
       expect(await refusal('claude', 'provider')).to.equal('is not a provider; write "provider: anthropic"')
     })
 
+    it('is named with what to write for a misspelt preset, and for a misspelt other name of a vendor', async () => {
+      const said = 'is neither built in nor an installed package'
+      const lines = 'It is a preset; write "provider: openai-compatible" and "config: { preset: mistral, … }"'
+      expect(await refusal('mistrl', 'provider')).to.equal(`${said}; did you mean "mistral"? ${lines}`)
+      expect(await refusal('opena', 'provider')).to.contain('did you mean "openai"?')
+      expect(await refusal('gogle', 'provider')).to.equal(
+        `${said}; did you mean "google"? It is not a provider; write "provider: gemini"`,
+      )
+      expect(await refusal('openai-compatble', 'provider')).to.equal(`${said}; did you mean "openai-compatible"?`)
+    })
+
     it('cannot be named by a relative path', async () => {
       for (const name of ['..', '.', 'auth/..', 'auth/../auth', '']) expect(await refusal(name)).to.contain('neither built in')
     })

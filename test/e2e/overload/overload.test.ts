@@ -63,7 +63,36 @@ describe('An overloaded process', () => {
     }
     while ((await status(undefined, GOOD_BODY)) !== 200);
   })
+
+  it('is no process that has just started, however slow its start was', async () => {
+    fixture = await startFixture({
+      admission: { lag: 5 },
+      chain: [{ plugin: 'auth' }, { plugin: './slow-start.ts' }],
+      files: { 'slow-start.ts': SLOW_START },
+    })
+    expect(await status(undefined, GOOD_BODY)).to.equal(200)
+  })
 })
+
+/** A link whose creation holds up the event loop for longer than two samples take. */
+const SLOW_START = `
+import { setImmediate as turn } from 'node:timers/promises'
+import { defineChain, Type } from 'unified-model-gateway/plugin'
+export default defineChain({
+  apiVersion: 1,
+  name: 'slow-start',
+  schema: Type.Object({}),
+  async create() {
+    const until = performance.now() + 1500
+    while (performance.now() < until) {
+      const soon = performance.now() + 15
+      while (performance.now() < soon);
+      await turn()
+    }
+    return { handle: (ctx, next) => next() }
+  },
+})
+`
 
 function busyFor(ms: number): void {
   const until = performance.now() + ms

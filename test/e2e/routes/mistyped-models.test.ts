@@ -25,6 +25,9 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/embeddings': { input: 'Hi' },
 }
 
+const LISTED = json({ object: 'list', data: [{ id: 'qwen3-32b', object: 'model', created: 1, owned_by: 'local' }] })
+const UNKNOWN = json({ error: { message: 'unknown model', code: 'model_not_found' } }, { status: 404 })
+
 describe('a mistyped model', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
@@ -34,7 +37,7 @@ describe('a mistyped model', () => {
 
   before(async () => {
     upstream = await scriptedUpstream()
-    upstream.on(() => json({ object: 'list', data: [{ id: 'qwen3-32b', object: 'model', created: 1, owned_by: 'local' }] }))
+    upstream.on(({ method }) => (method === 'GET' ? LISTED : UNKNOWN))
     gateway = await startTestGateway({ routes: ROUTES, env: { OPENAI_API_KEY: 'a-key', LOCAL: upstream.origin } })
     key = await gateway.key({ models: ['sandbox/*', 'acme/*', 'open/*'] })
     wide = await gateway.key({ models: ['*'] })
@@ -73,6 +76,34 @@ describe('a mistyped model', () => {
     const reply = await gateway.fetch('/v1/models/local%2Fqwen3-32b', { key: wide })
     expect(reply.status).to.equal(200)
     expect(await messageFor('qwen3-32b', '/v1/chat/completions', wide)).to.include('Did you mean `local/qwen3-32b`?')
+  })
+
+  for (const [model, meant] of [
+    ['local/qwen3-23b', 'local/qwen3-32b'],
+    ['qwen332b', 'local/qwen3-32b'],
+    ['gpt-55', 'openai/gpt-5.5'],
+  ])
+    it(`${model} is answered with the nearest one that its upstream has, ${meant}, though routes.yaml names none`, async () => {
+      await gateway.fetch('/v1/models', { key: wide })
+      expect(await messageFor(model!, '/v1/chat/completions', wide)).to.include(`Did you mean \`${meant}\`?`)
+    })
+
+  it('is answered so soon, if nobody has asked for the list of models', async () => {
+    const fresh = await startTestGateway({ routes: ROUTES, env: { OPENAI_API_KEY: 'a-key', LOCAL: upstream.origin } })
+    try {
+      const by = await fresh.key({ models: ['local/*'] })
+      const json = { model: 'local/qwen3-23b', ...BODIES['/v1/chat/completions'] }
+      let answer = ''
+      while (!answer.includes('Did you mean'))
+        answer = await (await fresh.fetch('/v1/chat/completions', { json, key: by })).text()
+      expect(answer).to.include('Did you mean `local/qwen3-32b`?')
+    } finally {
+      await fresh.stop()
+    }
+  })
+
+  it('that an upstream does not know is not answered with itself', async () => {
+    expect(await messageFor('local/qwen3-32b', '/v1/chat/completions', wide)).to.not.include('Did you mean')
   })
 
   it('that only namespaces have which its key may not call is answered without them', async () => {

@@ -59,7 +59,7 @@ describe('rate tags', () => {
       const { call, samples } = await start(config)
       const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
       const first = await call({ headers: { 'x-team': 'search', 'x-app': 'a' } })
-      await first.state.settle({ usage })
+      await first.state.settle({ usage, cost: { nanoUsd: 2_500_000, price: 'routes.yaml' } })
       const second = await call({ headers: { 'x-team': 'search', 'x-app': 'b' } })
       await second.state.settle({ kind: 'upstream_error' })
       const third = await call()
@@ -69,6 +69,7 @@ describe('rate tags', () => {
         'umg_tagged_requests_total{team=""} 1',
         'umg_tagged_tokens_total{team="search"} 15',
         'umg_tagged_tokens_total{team=""} 15',
+        'umg_tagged_cost_usd_total{team="search"} 0.0025',
       ])
     })
 
