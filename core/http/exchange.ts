@@ -379,15 +379,10 @@ export class Exchange implements DispatchListener, Linked {
     if (!isPromptReserved && unreported === undefined) return usage
     const reserved = this.budgetCharge?.reservedFor(record)
     if (reserved === undefined) return usage
-    const { prompt_tokens: prompt, completion_tokens: completion } = usage
-    return {
-      ...usage,
-      ...usageOf(
-        isPromptReserved ? Math.max(reserved.prompt, prompt) : prompt,
-        unreported === undefined ? completion : Math.max(reserved.made, completion),
-        unreported,
-      ),
-    }
+    const prompt = isPromptReserved ? Math.max(reserved.prompt, usage.prompt_tokens) : usage.prompt_tokens
+    const isMadeReserved = unreported !== undefined && reserved.made > usage.completion_tokens
+    const answer = isMadeReserved ? reserved.made : usage.completion_tokens
+    return { ...usage, ...usageOf(prompt, answer, isMadeReserved ? unreported : undefined) }
   }
 
   #costOf(served: Served, usage: Usage, call: Call, variants: ChargedTokens['served']): Cost | undefined {

@@ -62,6 +62,7 @@ export class UsageReport {
   /** The text that came before the latest report. */
   #covered = 0
   #made: MadeTokens | undefined
+  #madeTokens = 0
 
   constructor({ choices }: Pick<Call, 'choices'>) {
     this.#maxAnswer = MAX_ANSWER * choices
@@ -82,9 +83,10 @@ export class UsageReport {
     this.#written += length
   }
 
-  /** The model has drawn or spoken something, the tokens of which only a later report can tell. */
-  made(what: MadeTokens): void {
+  /** The model has drawn or spoken something, the tokens of which only a later report can tell. `tokens`: about how many, if that is known. */
+  made(what: MadeTokens, tokens = 0): void {
     this.#made = what
+    this.#madeTokens += tokens
   }
 
   /**
@@ -99,7 +101,10 @@ export class UsageReport {
     if (completion !== undefined && completion <= this.#maxAnswer + this.#written) {
       this.#completion = Math.max(completion, this.#completion ?? 0)
       // No picture has none: some gateways write zeros where they know nothing.
-      if (completion > 0) this.#made = undefined
+      if (completion > 0) {
+        this.#made = undefined
+        this.#madeTokens = 0
+      }
     }
     this.#covered = this.#written
     this.#isFinal = isFinal
@@ -119,9 +124,10 @@ export class UsageReport {
   charged(prompt: number): ChargedTokens {
     const usage = this.#latest && withAllThoughts(this.#latest)
     const tokens = usageOf(this.#prompt ?? prompt, this.#isBelieved() ? this.#completion! : this.#estimate())
+    const made = this.#madeTokens === 0 ? undefined : { [this.#made!]: this.#madeTokens }
     const isReported = tokens.prompt_tokens === usage?.prompt_tokens && tokens.completion_tokens === usage.completion_tokens
     return {
-      usage: { ...usage, ...tokens },
+      usage: { ...usage, ...tokens, ...(made && { completion_tokens_details: made }) },
       estimated: !(isReported && this.#isBelieved()),
       isPromptEstimated: this.#prompt === undefined,
       ...(this.#made && { unreported: this.#made }),
@@ -137,7 +143,7 @@ export class UsageReport {
   /** Of the answer: what was reported, and the text since; no less than for all of the text. */
   #estimate(): number {
     const since = (this.#completion ?? 0) + tokensOfLength(this.#written - this.#covered)
-    return Math.max(since, tokensOfLength(this.#written))
+    return Math.max(since, tokensOfLength(this.#written)) + this.#madeTokens
   }
 }
 

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { expect } from 'chai'
 import {
   event,
@@ -130,10 +131,14 @@ describe(`An upstream that draws, speaks, hears or reads, at ${WAYS.length} endp
   before(async () => {
     upstream = await scriptedUpstream()
     gateway = await startTestGateway({
+      env: { KEY: 'key-of-the-upstream' },
       routes: {
         chain: [{ plugin: 'auth' }],
-        namespaces: { up: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${upstream.origin}/v1` } } },
-        prices: { models: { 'up/m': PRICE } },
+        namespaces: {
+          up: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${upstream.origin}/v1` } },
+          gemini: { provider: 'gemini', breaker: false, config: { baseUrl: upstream.origin, apiKey: '${env:KEY}' } },
+        },
+        prices: { models: { '*': PRICE } },
       },
     })
     key = await gateway.key({ budgets: ['10000 USD/day'] })
@@ -150,18 +155,21 @@ describe(`An upstream that draws, speaks, hears or reads, at ${WAYS.length} endp
     return form
   }
 
-  /** `isLeft`: the client leaves at the first byte. */
-  async function chargedFor({ path, body, isForm }: Way, script: Script, stream: boolean, isLeft = false): Promise<Charged> {
+  /** `leaveAt`: the client leaves when it has read this text. */
+  async function chargedFor({ path, body, isForm }: Way, script: Script, stream: boolean, leaveAt?: string): Promise<Charged> {
     upstream.on(() => script)
     const streamed = path === '/v1/audio/speech' ? { stream_format: 'sse' } : { stream: true }
     const members = { model: 'up/m', ...body, ...(stream && streamed) }
     const leaving = new AbortController()
     const asked = isForm ? { method: 'POST', body: formOf(members) } : { json: members }
     const answer = await gateway.fetch(path, { key, signal: leaving.signal, ...asked })
-    if (isLeft) {
-      await answer.body!.getReader().read()
-      leaving.abort()
-    } else await answer.text().catch(() => '')
+    let text = ''
+    try {
+      for await (const bytes of answer.body!) {
+        text += Buffer.from(bytes).toString('latin1')
+        if (leaveAt !== undefined && text.includes(leaveAt)) leaving.abort()
+      }
+    } catch {}
     return (await gateway.logged(({ id }) => id === answer.headers.get('x-request-id'))) as unknown as Charged
   }
 
@@ -207,7 +215,7 @@ describe(`An upstream that draws, speaks, hears or reads, at ${WAYS.length} endp
         for (const [count] of frames.slice(1).entries()) {
           const sent = frames.slice(0, count + 1)
           for (const [name, end] of Object.entries({ cut: FIN, error, left: hold() } satisfies Record<string, Step>)) {
-            const charged = await chargedFor(way, sse([...sent, end]), true, name === 'left')
+            const charged = await chargedFor(way, sse([...sent, end]), true, name === 'left' ? 'data: ' : undefined)
             const title = `${name} after ${sent.length}`
             if (!isText) expectEstimate(way, charged, title)
             else expect(charged.tokens?.output, title).to.be.at.least(250)
@@ -216,6 +224,43 @@ describe(`An upstream that draws, speaks, hears or reads, at ${WAYS.length} endp
       })
     })
   }
+
+  const chunk = (delta: object): string =>
+    event({
+      id: 'c',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, delta, finish_reason: null }],
+    })
+  const picture = 'iVBORw0KGgo'.repeat(1000)
+  // A second, in pieces.
+  const second = Array.from({ length: 8 }, (_, at) => chunk({ audio: { data: `${'AAAA'.repeat(2000)}${at}` } }))
+  for (const [name, { model, frames, last, least }] of Object.entries({
+    'draws a picture': {
+      model: 'up/m',
+      frames: [chunk({ images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } }] })],
+      last: 'iVBORw0KGgo',
+      least: 1290 * PRICE.outputImage,
+    },
+    'draws a picture, as Gemini': {
+      model: 'gemini/gemini-2.5-flash-image',
+      frames: [event({ candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data: picture } }] } }] })],
+      last: 'iVBORw0KGgo',
+      least: 1290 * PRICE.outputImage,
+    },
+    speaks: { model: 'up/m', frames: second, last: 'AAAA7', least: 20 * PRICE.outputAudio },
+  }))
+    it(`is charged for a chat completion that ${name}, and breaks off or is left`, async () => {
+      const body = { model, max_tokens: 8000, messages: [{ role: 'user', content: 'Do.' }] }
+      const way: Way = { ...WAYS[0]!, path: '/v1/chat/completions', body }
+      const said = model === 'up/m' ? [chunk({ role: 'assistant', content: 'Yes.' }), ...frames] : frames
+      for (const [end, step] of Object.entries({ cut: FIN, left: hold() } satisfies Record<string, Step>)) {
+        const { estimated, costUsd } = await chargedFor(way, sse([...said, step]), true, end === 'left' ? last : undefined)
+        expect(estimated, end).to.equal(true)
+        expect(costUsd, end).to.be.at.least(least / 1e6)
+      }
+    })
 
   it('says of each picture of a stream what that has used', async () => {
     const [way] = WAYS as [Way]
