@@ -86,7 +86,7 @@ export class UsageReport {
   /** The model has drawn or spoken something, the tokens of which only a later report can tell. `tokens`: about how many, if that is known. */
   made(what: MadeTokens, tokens = 0): void {
     this.#made = what
-    this.#madeTokens += tokens
+    this.#madeTokens = Math.min(this.#madeTokens + tokens, this.#maxAnswer)
   }
 
   /**

@@ -38,10 +38,17 @@ export const soundTokens = ({ length }: string): number => Math.ceil(length / SO
 const ADDRESS = /"url"\s*:\s*"/g
 const DATA = /"data"\s*:\s*"([^"]*)"/g
 
+/** No event has more pictures or pieces of sound: a hostile one could have millions. */
+const MOST = 100
+
 /** Tells a report what chunks of chat completions, in JSON, have drawn or spoken. */
 export function reportMade(report: UsageReport, chunks: string): void {
-  if (chunks.includes('"images"')) for (const _ of chunks.matchAll(ADDRESS)) report.made('image_tokens', DRAWN_TOKENS)
-  if (chunks.includes('"audio"')) for (const [, data] of chunks.matchAll(DATA)) report.made('audio_tokens', soundTokens(data!))
+  if (chunks.includes('"images"')) {
+    for (const _ of chunks.matchAll(ADDRESS).take(MOST)) report.made('image_tokens', DRAWN_TOKENS)
+  }
+  if (chunks.includes('"audio"')) {
+    for (const [, data] of chunks.matchAll(DATA).take(MOST)) report.made('audio_tokens', soundTokens(data!))
+  }
 }
 
 /** The place of the quote that ends a string which begins at `start`; the end of the text if there is none. */
