@@ -44,17 +44,25 @@ export interface BudgetedCall {
 export interface BudgetCharge {
   /** The most tokens of an answer that a candidate may write, if neither the call nor its route says how many. */
   capFor(candidate: Candidate): number
-  /** The tokens of a prompt for a target, as they were reserved: with its media, and what the upstream adds; undefined for other targets. */
-  promptFor(target: Target): number | undefined
+  /** What was reserved for a target; undefined for other targets. */
+  reservedFor(target: Target): Reserved | undefined
   /**
    * Charges in addition what another attempt may cost, unless what was charged pays for it and for those before. `spent`: what those have cost;
    * undefined: unknown. Rejects with `budget_exhausted` or `limits_unavailable`.
    */
   extend(candidate: Candidate, spent: Pick<Cost, 'nanoUsd'> | undefined): Promise<void>
   /** Replaces the charge by what the call has cost. */
-  settle(outcome: Partial<Pick<Outcome, 'usage' | 'cost' | 'usageEstimated'>>): void
+  settle(outcome: Partial<Pick<Outcome, 'usage' | 'cost'>>): void
   /** The charge stays: what the call will have cost is not known. */
   keep(): void
+}
+
+/** Tokens that were reserved. */
+export interface Reserved {
+  /** Of the prompt: with its media, and what the upstream adds. */
+  readonly prompt: number
+  /** Of pictures or sound that are made: no cap bounds them. */
+  readonly made: number
 }
 
 /** What names a target. */
@@ -157,8 +165,7 @@ const LEAST_CAP = 256
 interface Item {
   readonly candidate: Candidate
   readonly limits: ModelLimits
-  /** The most tokens of the prompt. */
-  readonly input: number
+  readonly reserved: Reserved
   /** Whether neither the call nor its route says how much the candidate may write. */
   readonly isUncapped: boolean
   /** Nano-dollars if a text has at most so many tokens. */
@@ -178,11 +185,6 @@ class Bill {
   /** Whether a cap decides what it costs: that of a free model does not. */
   get isUncapped(): boolean {
     return this.#items.some(({ isUncapped, amountAt }) => isUncapped && amountAt(LEAST_CAP) > amountAt(0))
-  }
-
-  /** Whether the answer is sound, and no text of which the length is known. */
-  get isSpeech(): boolean {
-    return this.request.call.endpoint === 'audio.speech'
   }
 
   /** The most nano-dollars, with this cap where there is no other. */
@@ -207,9 +209,9 @@ class Bill {
     return capOfItem(this.#itemOf(candidate), cap)
   }
 
-  promptFor({ namespace, model }: Target): number | undefined {
+  reservedFor({ namespace, model }: Target): Reserved | undefined {
     const isAsked = ({ candidate: { target } }: Item) => target.served.namespace === namespace && target.served.model === model
-    return this.#items.find(isAsked)?.input
+    return this.#items.find(isAsked)?.reserved
   }
 
   #itemOf(candidate: Candidate): Item {
@@ -231,8 +233,8 @@ class Bill {
 const MEASURED = 1_000_000
 
 /** Prompt and answer must fit into the context window; a model does not write more than its own maximum. */
-const capOfItem = ({ limits, input }: Item, cap: number): number =>
-  Math.max(LEAST_CAP, Math.min(cap, limits.output, limits.context - input))
+const capOfItem = ({ limits, reserved }: Item, cap: number): number =>
+  Math.max(LEAST_CAP, Math.min(cap, limits.output, limits.context - reserved.prompt))
 
 /** The bill of a call. `counted`: the tokens of its body, if they have been counted. */
 function billOf(request: BudgetedCall, counted?: number): Bill {
@@ -258,7 +260,7 @@ function itemOf(candidate: Candidate, request: BudgetedCall, counted: number | u
   return {
     candidate,
     limits,
-    input,
+    reserved: { prompt: input, made: takesCap(call) ? 0 : answerEstimate(filled, Number.POSITIVE_INFINITY) },
     isUncapped: takesCap(call) && capOf(filled) === undefined,
     amountAt(cap) {
       const output = answerEstimate(filled, takesCap(call) ? cap : Number.POSITIVE_INFINITY)
@@ -337,8 +339,8 @@ class HeldCharge implements BudgetCharge {
     return this.#parts.bill.capFor(candidate, this.#parts.cap)
   }
 
-  promptFor(target: Target): number | undefined {
-    return this.#parts.bill.promptFor(target)
+  reservedFor(target: Target): Reserved | undefined {
+    return this.#parts.bill.reservedFor(target)
   }
 
   async extend(candidate: Candidate, cost: Pick<Cost, 'nanoUsd'> | undefined): Promise<void> {
@@ -360,9 +362,9 @@ class HeldCharge implements BudgetCharge {
     for (const { end } of this.#holds) end()
   }
 
-  settle({ usage, cost, usageEstimated }: Partial<Pick<Outcome, 'usage' | 'cost' | 'usageEstimated'>>): void {
-    // The cost of usage that has no price after all is unknown, and so is that of speech without a report: the charge stays.
-    if (usage !== undefined && (cost === undefined || (usageEstimated && this.#parts.bill.isSpeech))) {
+  settle({ usage, cost }: Partial<Pick<Outcome, 'usage' | 'cost'>>): void {
+    // The cost of usage that has no price after all is unknown: the charge stays.
+    if (usage !== undefined && cost === undefined) {
       this.keep()
       return
     }

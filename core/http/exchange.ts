@@ -371,12 +371,18 @@ export class Exchange implements DispatchListener, Linked {
 
   /**
    * Of an answer that broke off or was left, the upstream has read the whole prompt, and says nothing of it: a budget pays for the media in
-   * it as reserved. Upstreams that report no usage in a complete answer are estimated as ever.
+   * it as reserved, and so for pictures and sound of which the upstream does not say what they have used. Upstreams that report no usage in a
+   * complete text are estimated as ever.
    */
-  #usageOf(record: AttemptRecord, { usage, isPromptEstimated }: ChargedTokens): Usage {
-    if (!isPromptEstimated || record.result === 'ok') return usage
-    const prompt = this.budgetCharge?.promptFor(record) ?? 0
-    return prompt <= usage.prompt_tokens ? usage : { ...usage, ...usageOf(prompt, usage.completion_tokens) }
+  #usageOf(record: AttemptRecord, { usage, isPromptEstimated, unreported }: ChargedTokens): Usage {
+    const isPromptReserved = isPromptEstimated && record.result !== 'ok'
+    if (!isPromptReserved && unreported === undefined) return usage
+    const reserved = this.budgetCharge?.reservedFor(record)
+    if (reserved === undefined) return usage
+    const prompt = isPromptReserved ? Math.max(reserved.prompt, usage.prompt_tokens) : usage.prompt_tokens
+    const isMadeReserved = unreported !== undefined && reserved.made > usage.completion_tokens
+    const answer = isMadeReserved ? reserved.made : usage.completion_tokens
+    return { ...usage, ...usageOf(prompt, answer, isMadeReserved ? unreported : undefined) }
   }
 
   #costOf(served: Served, usage: Usage, call: Call, variants: ChargedTokens['served']): Cost | undefined {

@@ -6,7 +6,7 @@ import { normaliseCompletion } from './normalise.ts'
 import { parseUpstream, type ScannedReply } from './upstream-json.ts'
 import { servedVariants, UsageReport } from './usage-report.ts'
 import { checkOf } from './validation.ts'
-import { writtenInRun, writtenLength } from './written-text.ts'
+import { reportMade, writtenInRun, writtenLength } from './written-text.ts'
 
 const string = { type: 'string' }
 const boolean = { type: 'boolean' }
@@ -153,6 +153,7 @@ class ChatStreamReader implements EventReader {
     if (data === '' || data === ' ' || data === 'null') return 'drop'
     if (data.startsWith('[DONE]')) return 'done'
     this.report.wrote(writtenLength(data))
+    reportMade(this.report, data)
     // Google wraps an error in an array.
     if (data.startsWith('[') || SIGNIFICANT_MEMBER.test(data)) return this.#look(data)
     return data.startsWith('{') && (data.endsWith('}') || data.trimEnd().endsWith('}')) ? 'pass' : 'malformed'
@@ -165,6 +166,7 @@ class ChatStreamReader implements EventReader {
 
   skipped(frames: string, count: number): void {
     this.report.wrote(writtenInRun(frames, count))
+    reportMade(this.report, frames)
   }
 
   isMeaningful(data: string): boolean {

@@ -2,6 +2,7 @@ import type { Call, EndpointName, UpstreamRefusal, Usage } from '../sdk/api.ts'
 import type { ClientProtocol, ClientWire } from './client-protocol.ts'
 import type { KeptCall } from './kept-ids.ts'
 import type { ScannedReply } from './upstream-json.ts'
+import type { MadeTokens } from './usage.ts'
 import type { UsageReport } from './usage-report.ts'
 import type { RequestCheck } from './validation.ts'
 import type { ServedVariants } from './variants.ts'
@@ -99,6 +100,8 @@ export interface ReplyFormat {
   normalise(translated: object, call: Call): object
   /** True if replies consist of tokens: then a reply without usage is charged by its length. */
   readonly generates: boolean
+  /** What replies consist of whose tokens their length does not tell. Absent: they have none. */
+  readonly makes?: MadeTokens
 }
 
 /** An endpoint under `/v1` that a model answers. */

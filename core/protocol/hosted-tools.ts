@@ -50,16 +50,19 @@ function hostedToolsIn(call: Pick<Call, 'keys' | 'member'>): readonly string[] {
     if (name !== undefined && call.member(key)) asked.add(name)
   }
   if (call.keys.includes('tools')) addTypes(call.member('tools'), asked)
+  // Items of a conversation add tools too, whatever their type: `additional_tools`, `tool_search_output`.
+  if (call.keys.includes('input')) for (const { tools } of recordsIn(call.member('input'))) addTypes(tools, asked)
   return asked.size === 0 ? NONE : [...asked]
 }
 
 const NONE: readonly string[] = []
 
+const recordsIn = (list: unknown): readonly Readonly<Record<string, unknown>>[] =>
+  Array.isArray(list) ? list.filter(isRecord) : []
+
 /** A tool may have tools of its own: a `namespace`. One without a type is the client's. */
 function addTypes(tools: unknown, into: Set<string>): void {
-  if (!Array.isArray(tools)) return
-  for (const tool of tools) {
-    if (!isRecord(tool)) continue
+  for (const tool of recordsIn(tools)) {
     const type = String(tool.type ?? 'function').replace(DATE, '')
     if (!isClientRun(type, tool)) into.add(type)
     addTypes(tool.tools, into)

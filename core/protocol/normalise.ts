@@ -16,6 +16,7 @@ import { isRecord, textOf } from '../sdk/json.ts'
 import { KeptText } from '../sdk/translated.ts'
 import { isWhole, readUsage } from './usage.ts'
 import { servedVariants, UsageReport } from './usage-report.ts'
+import { DRAWN_TOKENS, soundTokens } from './written-text.ts'
 
 /**
  * Builds OpenAI's stream from a translator's parts: constant id, created and model; the role once per choice; tool calls numbered
@@ -83,7 +84,7 @@ export class StreamNormaliser {
     const { index = 0, delta, finish_reason } = choice
     const state = this.#state(index)
     const cleaned = delta && state.read(delta)
-    if (cleaned !== undefined) this.report.wrote(writtenIn(cleaned))
+    if (cleaned !== undefined) reportDelta(this.report, cleaned)
     if (!state.started) {
       state.started = true
       const opening = { index, delta: { role: 'assistant' as const, content: '' }, finish_reason: null }
@@ -113,15 +114,21 @@ export class StreamNormaliser {
   }
 }
 
-/** The text in a delta, in bytes. Members that only one vendor has may be text too. */
-function writtenIn(delta: ChatDelta): number {
+/** Tells a report what a delta has written, drawn and spoken. Members that only one vendor has may be text too. */
+function reportDelta(report: UsageReport, delta: ChatDelta): void {
   let length = 0
   for (const key in delta) {
     const value = delta[key]
     if (typeof value === 'string') length += Buffer.byteLength(value)
     else if (key === 'tool_calls' && Array.isArray(value)) for (const part of value) length += writtenInCall(part)
+    else if (key === 'images' && Array.isArray(value)) report.made('image_tokens', value.length * DRAWN_TOKENS)
+    else if (key === 'audio') {
+      const { data, transcript } = (value ?? {}) as { readonly data?: unknown; readonly transcript?: unknown }
+      length += Buffer.byteLength(textOf(transcript))
+      if (typeof data === 'string') report.made('audio_tokens', soundTokens(data))
+    }
   }
-  return length
+  report.wrote(length)
 }
 
 const writtenInCall = (part: ToolCallDelta | null): number =>

@@ -1,5 +1,5 @@
 import type { Call, Usage } from '../sdk/api.ts'
-import { readUsage, tokensOfLength, usageOf, withAllThoughts } from './usage.ts'
+import { type MadeTokens, readUsage, tokensOfLength, usageOf, withAllThoughts } from './usage.ts'
 import { type ServedVariants, VARIANTS, type VariantName } from './variants.ts'
 
 /** The tokens to charge for one attempt. */
@@ -9,6 +9,8 @@ export interface ChargedTokens {
   readonly estimated: boolean
   /** True if the upstream did not report the tokens of the prompt. */
   readonly isPromptEstimated: boolean
+  /** What the model has drawn or spoken of which the upstream has reported no tokens: its length does not tell them. */
+  readonly unreported?: MadeTokens | undefined
   /** True if the upstream goes on after its reply: nothing will tell what the call has used. */
   readonly isUnfinished?: boolean | undefined
   /** The services at another price by which the upstream says that it has served the call. */
@@ -59,6 +61,8 @@ export class UsageReport {
   #written = 0
   /** The text that came before the latest report. */
   #covered = 0
+  #made: MadeTokens | undefined
+  #madeTokens = 0
 
   constructor({ choices }: Pick<Call, 'choices'>) {
     this.#maxAnswer = MAX_ANSWER * choices
@@ -71,12 +75,18 @@ export class UsageReport {
 
   /** Whether the upstream has reported or written anything. */
   get isEmpty(): boolean {
-    return this.#latest === undefined && this.#written === 0
+    return this.#latest === undefined && this.#written === 0 && this.#made === undefined
   }
 
   /** The model has written text. `length`: in bytes. */
   wrote(length: number): void {
     this.#written += length
+  }
+
+  /** The model has drawn or spoken something, the tokens of which only a later report can tell. `tokens`: about how many, if that is known. */
+  made(what: MadeTokens, tokens = 0): void {
+    this.#made = what
+    this.#madeTokens = Math.min(this.#madeTokens + tokens, this.#maxAnswer)
   }
 
   /**
@@ -87,9 +97,14 @@ export class UsageReport {
     if (usage === undefined) return
     this.#latest = { ...this.#latest, ...usage }
     const { prompt_tokens: prompt, completion_tokens: completion } = withAllThoughts(usage)
-    if (prompt !== undefined && prompt <= MAX_PROMPT) this.#prompt = Math.max(prompt, this.#prompt ?? 0)
+    if (prompt !== undefined && prompt > 0 && prompt <= MAX_PROMPT) this.#prompt = Math.max(prompt, this.#prompt ?? 0)
     if (completion !== undefined && completion <= this.#maxAnswer + this.#written) {
       this.#completion = Math.max(completion, this.#completion ?? 0)
+      // No picture has none: some gateways write zeros where they know nothing.
+      if (completion > 0) {
+        this.#made = undefined
+        this.#madeTokens = 0
+      }
     }
     this.#covered = this.#written
     this.#isFinal = isFinal
@@ -109,24 +124,26 @@ export class UsageReport {
   charged(prompt: number): ChargedTokens {
     const usage = this.#latest && withAllThoughts(this.#latest)
     const tokens = usageOf(this.#prompt ?? prompt, this.#isBelieved() ? this.#completion! : this.#estimate())
+    const made = this.#madeTokens === 0 ? undefined : { [this.#made!]: this.#madeTokens }
     const isReported = tokens.prompt_tokens === usage?.prompt_tokens && tokens.completion_tokens === usage.completion_tokens
     return {
-      usage: { ...usage, ...tokens },
+      usage: { ...usage, ...tokens, ...(made && { completion_tokens_details: made }) },
       estimated: !(isReported && this.#isBelieved()),
       isPromptEstimated: this.#prompt === undefined,
+      ...(this.#made && { unreported: this.#made }),
       ...(this.#served && { served: this.#served }),
     }
   }
 
   #isBelieved(): boolean {
-    const isCovered = this.#isFinal && this.#covered === this.#written
+    const isCovered = this.#isFinal && this.#covered === this.#written && this.#made === undefined
     return isCovered && this.#completion !== undefined && isPlausible(this.#completion, this.#written)
   }
 
   /** Of the answer: what was reported, and the text since; no less than for all of the text. */
   #estimate(): number {
     const since = (this.#completion ?? 0) + tokensOfLength(this.#written - this.#covered)
-    return Math.max(since, tokensOfLength(this.#written))
+    return Math.max(since, tokensOfLength(this.#written)) + this.#madeTokens
   }
 }
 

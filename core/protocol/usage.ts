@@ -109,11 +109,15 @@ export const tokensOfLength = (length: number): number => Math.ceil(length / LEN
 /** The usage of a reply whose upstream reports none: clients rely on it. `length`: of the reply, in characters. */
 export const estimatedUsage = (promptTokens: number, length: number): Usage => usageOf(promptTokens, tokensOfLength(length))
 
-/** The usage of so many tokens. */
-export const usageOf = (prompt: number, completion: number): Usage => ({
+/** The class of tokens of a picture that a model draws, and of sound that it makes. */
+export type MadeTokens = 'image_tokens' | 'audio_tokens'
+
+/** The usage of so many tokens. `made`: what those of the answer are. Absent: text. */
+export const usageOf = (prompt: number, completion: number, made?: MadeTokens): Usage => ({
   prompt_tokens: prompt,
   completion_tokens: completion,
   total_tokens: prompt + completion,
+  ...(made && { completion_tokens_details: { [made]: completion } }),
 })
 
 /** The sum of two usages, member by member; of values that are no numbers, the later one. */

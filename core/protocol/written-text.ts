@@ -1,9 +1,11 @@
+import type { UsageReport } from './usage-report.ts'
+
 /**
  * The members whose text a model has written, in the events and replies of all protocols: text, thoughts, refusals, and what it passes to
  * tools. `delta` is the text of an event of the Responses API.
  */
 const WRITTEN =
-  /"(?:content|text|reasoning_content|reasoning|thinking|refusal|arguments|partial_json|input|delta|generated_text)"\s*:\s*"/g
+  /"(?:content|text|reasoning_content|reasoning|thinking|refusal|arguments|partial_json|input|delta|generated_text|transcript)"\s*:\s*"/g
 
 /**
  * The length of the text that a model has written, in JSON. It is counted as it is written there, so an escape has several characters: the
@@ -19,6 +21,34 @@ export function writtenLength(json: string): number {
     WRITTEN.lastIndex = end
   }
   return length
+}
+
+/**
+ * Tokens of a picture in an answer of chat completions: as many as gpt-image-1 has in high quality, by its readers (community.openai.com/t/1275254);
+ * Gemini's have at most 2000 (ai.google.dev/gemini-api/docs/pricing). Not confirmed by a vendor's page on 2026-11-26.
+ */
+export const DRAWN_TOKENS = 6240
+
+/** Characters of base64 for each token of sound: OpenAI streams 48,000 bytes a second, and counts some 20 tokens. */
+const SOUND_PER_TOKEN = 3200
+
+/** Tokens of the base64 of sound. */
+export const soundTokens = ({ length }: string): number => Math.ceil(length / SOUND_PER_TOKEN)
+
+const ADDRESS = /"url"\s*:\s*"/g
+const DATA = /"data"\s*:\s*"([^"]*)"/g
+
+/** No event has more pictures or pieces of sound: a hostile one could have millions. */
+const MOST = 100
+
+/** Tells a report what chunks of chat completions, in JSON, have drawn or spoken. */
+export function reportMade(report: UsageReport, chunks: string): void {
+  if (chunks.includes('"images"')) {
+    for (const _ of chunks.matchAll(ADDRESS).take(MOST)) report.made('image_tokens', DRAWN_TOKENS)
+  }
+  if (chunks.includes('"audio"')) {
+    for (const [, data] of chunks.matchAll(DATA).take(MOST)) report.made('audio_tokens', soundTokens(data!))
+  }
 }
 
 /** The place of the quote that ends a string which begins at `start`; the end of the text if there is none. */

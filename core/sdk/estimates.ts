@@ -87,13 +87,14 @@ export function capOf(call: Pick<Call, 'endpoint' | 'member'>): number | undefin
 
 /** The texts that a call lets the model write. */
 export function textsOf(call: Pick<Call, 'endpoint' | 'member'>): number {
-  if (call.endpoint === 'chat.completions') return countIn(call.member('n'))
-  if (call.endpoint !== 'completions') return 1
-  // The vendor bills all of those of which it sends the best.
-  return promptsOf(call.member('prompt')) * Math.max(countIn(call.member('n')), countIn(call.member('best_of')))
+  if (call.endpoint !== 'chat.completions' && call.endpoint !== 'completions') return 1
+  const prompts = call.endpoint === 'completions' ? promptsOf(call.member('prompt')) : 1
+  // The vendor bills all of those of which it sends the best. vLLM knows that at chat completions too, where it is unchecked.
+  return prompts * Math.max(countIn(call.member('n')), countIn(call.member('best_of')))
 }
 
-const countIn = (value: unknown): number => (typeof value === 'number' ? Math.max(1, value) : 1)
+/** Servers in Python take a number in a text for the number. */
+const countIn = (value: unknown): number => Math.max(1, Number(value) || 1)
 
 /** The prompts of a text completion: each gets its own choices. */
 export const promptsOf = (prompt: unknown): number =>
@@ -142,9 +143,22 @@ function drawnTokens(call: Pick<Call, 'member'>): number {
 
 /** All tokens that a call lets the model write. `uncapped`: the most of one text, or of one thing else, that the call does not cap. */
 export function answerEstimate(call: Pick<Call, 'endpoint' | 'member' | 'size'>, uncapped = UNCAPPED_ANSWER): number {
-  if (takesCap(call)) return Math.max(capOf(call) ?? uncapped, foreignCap(call)) * textsOf(call) + rejectedPrediction(call)
+  if (takesCap(call)) {
+    const cap = Math.max(capOf(call) ?? uncapped, foreignCap(call))
+    return (cap + thoughtsBeyond(call, cap)) * textsOf(call) + rejectedPrediction(call)
+  }
   const most = UNCAPPABLE[call.endpoint]?.(call) ?? 0
   return Math.min(uncapped, most) * Math.max(1, picturesAsked(call))
+}
+
+/**
+ * Claude may think beyond `max_tokens` between the calls of tools, if its number of tokens to think with is larger: "the token limit becomes your
+ * entire context window" (docs.anthropic.com/en/docs/build-with-claude/extended-thinking, a copy read 2026-11-26). It is unclear to what; we take the sum.
+ */
+function thoughtsBeyond(call: Pick<Call, 'endpoint' | 'member'>, cap: number): number {
+  if (call.endpoint !== 'messages') return 0
+  const { budget_tokens: budget } = (call.member('thinking') ?? {}) as { readonly budget_tokens?: unknown }
+  return typeof budget === 'number' && budget >= cap ? budget : 0
 }
 
 /** A cap by another endpoint's name: most upstreams ignore it, so it only counts where it is larger. */

@@ -289,7 +289,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     const isBytes = format.kind?.(call) === 'bytes'
     if (stream !== undefined && isBytes && format.bytes!.test(type)) {
       stream.attach(this, 'latin1', type)
-      return new ByteReader(stream, format.generates)
+      return new ByteReader(stream, format)
     }
     // A provider with its own decoder reads a stream of any content type.
     const hasDecoder = (translator ?? operation).decoder !== undefined
@@ -405,7 +405,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     if (report !== undefined && !report.isEmpty) return report.charged(prompt)
     if (result === 'client_closed' && this.#sentAt !== undefined && !isRefused) {
       return {
-        usage: usageOf(prompt, format.generates ? this.#unheard(this.#sentAt) : 0),
+        usage: usageOf(prompt, this.#unheard(this.#sentAt), format.makes),
         estimated: true,
         isPromptEstimated: true,
       }

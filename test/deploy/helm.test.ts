@@ -111,6 +111,15 @@ describeWith('helm', 'the Helm chart', () => {
     expect(metrics.map((metric) => at(metric, 'type'))).to.deep.equal(['Resource', 'Pods'])
   })
 
+  it('names the image by a digest, if there is one, beside its tag', async () => {
+    const imageOf = async (image: object): Promise<string> =>
+      at((await render({ image })).Deployment![0], 'spec.template.spec.containers.0.image')
+    const digest = `sha256:${'0a'.repeat(32)}`
+    expect(await imageOf({ repository: 'r.example/umg', tag: '1.2.3', digest })).to.equal(`r.example/umg:1.2.3@${digest}`)
+    for (const wrong of ['latest', 'sha256:0a', digest.toUpperCase()])
+      expect(helm('template', 'umg', ...(await withValues({ image: { digest: wrong } }))).output).to.match(/digest/)
+  })
+
   it('runs the image as it is: its ports, its folders, variables that the gateway knows', async () => {
     const { Deployment, Service } = await render(ALL)
     const container = at<Fields>(Deployment![0], 'spec.template.spec.containers.0')

@@ -1,6 +1,7 @@
-import type { UpstreamRefusal } from '../../sdk/api.ts'
+import type { UpstreamRefusal, Usage } from '../../sdk/api.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import type { EventKind, EventReader, StreamedCall } from '../format.ts'
+import { isWhole, type MadeTokens, sumOfUsage } from '../usage.ts'
 import { UsageReport } from '../usage-report.ts'
 import { writtenLength } from '../written-text.ts'
 import { parseUnencoded } from './encoded-media.ts'
@@ -20,22 +21,31 @@ export interface MediaEvents {
   readonly content: readonly string[]
 }
 
+/** How an endpoint streams. */
+interface MediaStream {
+  readonly events: MediaEvents
+  /** The usage in an event, in the terms of chat completions. */
+  usage(event: object): unknown
+  /** Absent: the content is text. */
+  readonly makes: MadeTokens | undefined
+}
+
 /**
  * Reads streams of images and audio: each event has a `type`, or is a chunk with `choices`, and the last one of a picture or a recording has a type of its
  * own. A stream without any content is no reply.
  */
 export class MediaEventReader implements EventReader {
-  readonly #events: MediaEvents
-  readonly #usageOf: (event: object) => unknown
+  readonly #stream: MediaStream
+  /** Of the pictures so far: each says its own. */
+  #used: Usage | undefined
   #hasContent = false
   finished = false
   readonly report: UsageReport
   refusal: UpstreamRefusal | undefined
 
-  constructor(events: MediaEvents, usageOf: (event: object) => unknown, call: StreamedCall) {
+  constructor(stream: MediaStream, call: StreamedCall) {
     this.report = new UsageReport(call)
-    this.#events = events
-    this.#usageOf = usageOf
+    this.#stream = stream
   }
 
   read(data: string, named: string): EventKind {
@@ -43,7 +53,8 @@ export class MediaEventReader implements EventReader {
     if (data.startsWith('[DONE]')) return this.#hasContent ? 'last' : 'malformed'
     const event = parseUnencoded(data) as MediaEvent | undefined
     if (event === undefined) return 'malformed'
-    const { last, content } = this.#events
+    const { events, makes } = this.#stream
+    const { last, content } = events
     const type = typeof event.type === 'string' ? event.type : named
     if (event.error != null || type === 'error') {
       this.refusal = refusalOf(event)
@@ -53,6 +64,7 @@ export class MediaEventReader implements EventReader {
       if (event[name] == null) continue
       if (typeof event[name] !== 'string') return 'malformed'
       this.#hasContent = true
+      if (makes !== undefined) this.report.made(makes)
     }
     // vLLM streams transcripts as chunks of chat completions (vllm-project/vllm, examples/online_serving/openai_transcription_client.py, 2026-11-26).
     if (type === '') {
@@ -64,8 +76,15 @@ export class MediaEventReader implements EventReader {
     // Several pictures have a last event each.
     this.finished ||= isLast
     if (type.endsWith('.delta')) this.report.wrote(writtenLength(data))
-    this.report.read(this.#usageOf(event), isLast)
+    this.report.read(this.#usageOf(event, isLast), isLast)
     return 'pass'
+  }
+
+  #usageOf(event: object, isLast: boolean): unknown {
+    const usage = this.#stream.usage(event) as Partial<Usage> | undefined
+    if (!isLast || !isWhole(usage)) return usage
+    this.#used = this.#used === undefined ? usage : sumOfUsage(this.#used, usage)
+    return this.#used
   }
 
   isMeaningful(): boolean {

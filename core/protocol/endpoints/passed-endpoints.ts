@@ -4,7 +4,7 @@ import { refusalOf } from '../../sdk/refusals.ts'
 import { chatReply } from '../chat-completions.ts'
 import { MEDIA_BYTES, type ModelEndpoint, type ReplyFormat, type ReplyKind, type WholeReply } from '../format.ts'
 import type { ScannedReply } from '../upstream-json.ts'
-import { readUsage } from '../usage.ts'
+import { type MadeTokens, readUsage } from '../usage.ts'
 import { checkOf } from '../validation.ts'
 import { MediaEventReader, type MediaEvents } from './event-reader.ts'
 
@@ -21,8 +21,8 @@ interface Replies {
   usage(reply: object): unknown
   /** Completes a reply that a provider has translated. */
   normalise?(translated: object, call: Call): object
-  /** True if replies contain pictures or sound. */
-  readonly encodes?: true
+  /** The tokens of the pictures or the sound that replies contain. */
+  readonly makes?: MadeTokens
   /** True if a model writes text: then a reply without usage is charged by its length. */
   readonly writes?: true
 }
@@ -71,7 +71,7 @@ const imageReplies: Replies = {
   isReply: (reply) => lists(reply, 'data', ({ b64_json, url }) => typeof (b64_json ?? url) === 'string'),
   events: { last: '.completed', content: ['b64_json', 'url'] },
   usage: (reply) => mediaUsage(reply, 'image_tokens'),
-  encodes: true,
+  makes: 'image_tokens',
 }
 
 /** Some upstreams take a `url` instead of a `file`. */
@@ -166,7 +166,7 @@ const ROWS: readonly PassedEndpoint[] = [
       bytes: /^(?:audio\/|application\/octet-stream\b)/,
       kind: (call) => (call.stream || call.member('stream_format') === 'sse' ? 'events' : 'bytes'),
       usage: (reply) => mediaUsage(reply, 'audio_tokens'),
-      encodes: true,
+      makes: 'audio_tokens',
     },
   },
   {
@@ -197,14 +197,14 @@ function toEndpoint({ name, path, form, request, replies }: PassedEndpoint): Mod
 
 function toFormat(
   endpoint: EndpointName,
-  { isReply, events, bytes, kind, usage, normalise, writes, encodes }: Replies,
+  { isReply, events, bytes, kind, usage, normalise, writes, makes }: Replies,
 ): ReplyFormat {
   return {
     endpoint,
-    ...(events && { reader: (call) => new MediaEventReader(events, usage, call), typed: true, done: '' }),
+    ...(events && { reader: (call) => new MediaEventReader({ events, usage, makes }, call), typed: true, done: '' }),
     ...(bytes && { bytes }),
     ...(kind && { kind }),
-    ...(encodes && { maxBytes: MEDIA_BYTES }),
+    ...(makes && { maxBytes: MEDIA_BYTES, makes }),
     whole: (reply) => readWhole(reply, isReply, usage),
     usage,
     normalise: normalise ?? ((translated) => translated),
@@ -242,7 +242,7 @@ interface MediaUsage {
  * Reads the usage of a reply by the names of chat completions, which limits, metrics, prices and usage rows use. `output`: what the model
  * generates, unless the upstream reports details. Undefined for a usage in seconds, and without one.
  */
-function mediaUsage(reply: object, output?: 'audio_tokens' | 'image_tokens'): Partial<Usage> | undefined {
+function mediaUsage(reply: object, output?: MadeTokens): Partial<Usage> | undefined {
   const { usage } = reply as { readonly usage?: MediaUsage | null }
   if (typeof usage !== 'object' || usage === null) return undefined
   const { input_tokens, output_tokens, total_tokens, output_tokens_details } = usage

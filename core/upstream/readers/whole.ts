@@ -144,6 +144,7 @@ export class WholeReader implements BodyReader {
     const tokens = readUsage(usage)?.completion_tokens
     const isAllCounted = tokens === undefined || isPlausible(tokens, this.#size)
     if (format.generates) this.report.wrote(isAllCounted ? this.#size : writtenLength(text()))
+    if (format.makes !== undefined) this.report.made(format.makes)
     this.report.read(usage, true)
   }
 

@@ -39,13 +39,14 @@ export interface Attack {
 interface Surface {
   readonly path: string
   readonly isForm?: true
-  /** Whether answers are texts, and may be streamed. */
-  readonly streams?: true
+  /** The members by which answers are streamed. Absent: they never are. */
+  readonly streams?: Readonly<Record<string, unknown>>
   readonly model: string
   readonly least: Readonly<Record<string, unknown>>
   readonly costly: readonly Readonly<Record<string, unknown>>[]
 }
 
+const STREAM = { stream: true }
 const PICTURE = 'https://pictures.example/1.png'
 const TIERS = [{ service_tier: 'priority' }, { service_tier: 'flex' }]
 
@@ -57,7 +58,7 @@ const SPOKEN = new File(['a recording'], 'said.mp3', { type: 'audio/mpeg' })
 const SURFACES: readonly Surface[] = [
   {
     path: '/v1/chat/completions',
-    streams: true,
+    streams: STREAM,
     model: 'up/text',
     least: { messages: [{ role: 'user', content: 'Hi.' }] },
     costly: [
@@ -65,6 +66,7 @@ const SURFACES: readonly Surface[] = [
       { max_completion_tokens: 500 },
       { max_output_tokens: 1 },
       { n: 5 },
+      { best_of: '5' },
       { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
       { prediction: { type: 'content', content: 'as it was '.repeat(500) } },
       chatWith({ type: 'image_url', image_url: { url: PICTURE } }, { type: 'image_url', image_url: { url: PICTURE } }),
@@ -76,11 +78,12 @@ const SURFACES: readonly Surface[] = [
   },
   {
     path: '/v1/messages',
-    streams: true,
+    streams: STREAM,
     model: 'claude/text',
     least: { max_tokens: 1000, messages: [{ role: 'user', content: 'Hi.' }] },
     costly: [
       { max_tokens: 100_000 },
+      { max_tokens: 1000, thinking: { type: 'enabled', budget_tokens: 60_000 } },
       { speed: 'fast' },
       { inference_geo: 'us' },
       { service_tier: 'priority' },
@@ -92,7 +95,7 @@ const SURFACES: readonly Surface[] = [
   },
   {
     path: '/v1/responses',
-    streams: true,
+    streams: STREAM,
     model: 'up/text',
     least: { input: 'Hi.' },
     costly: [
@@ -106,7 +109,7 @@ const SURFACES: readonly Surface[] = [
   },
   {
     path: '/v1/completions',
-    streams: true,
+    streams: STREAM,
     model: 'up/text',
     least: { prompt: 'Once' },
     costly: [
@@ -125,19 +128,35 @@ const SURFACES: readonly Surface[] = [
     costly: [{ n: 10 }, { size: '1024x1792' }, { size: 'unheard of' }, { quality: 'hd' }, { quality: 'low' }, ...TIERS],
   },
   {
+    path: '/v1/images/generations',
+    streams: STREAM,
+    model: 'up/drawn',
+    least: { prompt: 'A cat.', quality: 'low' },
+    costly: [{ n: 2 }, { quality: 'high' }, { quality: 'auto' }, { partial_images: 3 }],
+  },
+  {
+    path: '/v1/images/edits',
+    isForm: true,
+    streams: STREAM,
+    model: 'up/drawn',
+    least: { prompt: 'A cat.', quality: 'low', image: DRAWN },
+    costly: [{ n: 2 }, { quality: 'high' }, { input_fidelity: 'high' }, { image: [DRAWN, DRAWN, DRAWN] }],
+  },
+  {
     path: '/v1/images/edits',
     isForm: true,
     model: 'up/picture',
     least: { prompt: 'A cat.', image: DRAWN },
     costly: [{ n: 10 }, { size: '1024x1792' }, { quality: 'hd' }, { image: [DRAWN, DRAWN, DRAWN] }, { mask: DRAWN }],
   },
-  {
-    path: '/v1/audio/transcriptions',
-    isForm: true,
+  ...['transcriptions', 'translations'].map((name) => ({
+    path: `/v1/audio/${name}`,
+    isForm: true as const,
+    streams: STREAM,
     model: 'up/transcript',
     least: { file: SPOKEN },
     costly: [{ prompt: 'A name. '.repeat(500) }, { response_format: 'verbose_json' }, { language: 'en' }],
-  },
+  })),
   {
     path: '/v1/embeddings',
     model: 'up/vector',
@@ -145,7 +164,14 @@ const SURFACES: readonly Surface[] = [
     costly: [{ input: Array.from({ length: 3000 }, () => 1) }, { input: 'word '.repeat(10_000) }, ...TIERS],
   },
   {
+    path: '/v1/moderations',
+    model: 'up/rank',
+    least: { input: 'Hi.' },
+    costly: [{ input: 'word '.repeat(10_000) }, { input: Array.from({ length: 100 }, () => 'Hi.') }],
+  },
+  {
     path: '/v1/audio/speech',
+    streams: { stream_format: 'sse' },
     model: 'up/speech',
     least: { input: 'Hi.', voice: 'alloy' },
     costly: [{ input: 'Read me. '.repeat(100) }, { speed: 0.25 }, { instructions: 'Very slowly.' }],
@@ -174,20 +200,21 @@ export const ATTACKS: readonly Attack[] = SURFACES.flatMap((surface) => {
 
 /** All streams with at most one costly member. */
 export const STREAMED: readonly Attack[] = SURFACES.filter(({ streams }) => streams).flatMap((surface) =>
-  [{}, ...surface.costly].map((members) => attackOf(surface, { ...members, stream: true })),
+  [{}, ...surface.costly].map((members) => attackOf(surface, { ...members, ...surface.streams })),
 )
 
-/** The same to models that have a fallback, `either/up` and `either/claude`, whole and streamed. */
-export const REPLACED: readonly Attack[] = STREAMED.flatMap((each) => {
+/** Those that write text, to models that have a fallback, `either/up` and `either/claude`, whole and streamed. */
+export const REPLACED: readonly Attack[] = STREAMED.filter(({ body }) => String(body.model).endsWith('/text')).flatMap((each) => {
   const body = { ...each.body, model: String(each.body.model).replace(/^(.*)\/text$/, 'either/$1') }
   return [true, false].map((stream) => ({ ...each, title: `${each.title} ${stream}`, body: { ...body, stream } }))
 })
 
 /** US dollars: per million tokens, for a picture by size and quality, for a search. */
-const [INPUT, OUTPUT, AUDIO, PICTURES, SEARCH] = [
+const [INPUT, OUTPUT, AUDIO, DRAWN_RATE, PICTURES, SEARCH] = [
   5,
   20,
   80,
+  40,
   [
     { usd: 0.12, size: '1024x1792', quality: 'hd' },
     { usd: 0.08, size: '1024x1792' },
@@ -209,6 +236,7 @@ export const PRICES = {
   'claude/text': CLAUDE,
   'claude-again/text': CLAUDE,
   'up/picture': { input: INPUT, output: 0, pictures: PICTURES },
+  'up/drawn': { input: INPUT, output: OUTPUT, outputImage: DRAWN_RATE },
   'up/transcript': { input: 0.1, inputAudio: 0.2, output: 1 },
   'up/vector': { input: INPUT, output: 0, variants: { service_tier: FACTORS.service_tier } },
   'up/speech': { input: INPUT, output: OUTPUT, outputAudio: AUDIO },
@@ -241,9 +269,10 @@ export async function dearUpstream({ honoursCaps }: { readonly honoursCaps: bool
     // Of an answer that is not finished, the vendor bills the prompt and what it has written.
     billed += isWhole ? usd : begun
     const ending = end === 'replaced' && !isFailing ? 'whole' : end
-    if (asked.stream === true) return streamOf(request.path, { input, reply: body, end: ending })
+    if (String(asked.stream) === 'true' || asked.stream_format === 'sse')
+      return streamOf(request.path, { input, reply: body, end: ending })
     if (isFailing) return json({ ...body, ...FAILURE })
-    return body === SOUND ? reply([SOUND], { headers: { 'content-type': 'audio/mpeg' } }) : json(body)
+    return request.path.endsWith('/speech') ? reply(['sound'], { headers: { 'content-type': 'audio/mpeg' } }) : json(body)
   })
   return {
     upstream,
@@ -327,6 +356,18 @@ function eventsOf(path: string, input: number, whole: object): Events {
       used: named({ type: 'response.created', response: { ...whole, status: 'in_progress' } }),
     }
   }
+  const { type, content } = MEDIA_EVENTS.find(([end]) => path.endsWith(end))?.[1] ?? {}
+  if (type !== undefined && content !== undefined) {
+    const { data } = whole as { readonly data?: readonly object[] }
+    const pictures = data ?? [{}]
+    return {
+      begin: [named({ type: type.begun, [content]: SAID })],
+      // Each picture says what it has used.
+      last: pictures.map(() => named({ type: type.last, [content]: SAID, usage: shareOf(usage, pictures.length) })),
+      error: named({ type: 'error', error: { message } }),
+      used: '',
+    }
+  }
   const chunk = { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'text' }
   const sayAs = (text: string): object => (path.includes('chat') ? { delta: { content: text } } : { text })
   const choice = (said: string, finish_reason: string | null) => ({
@@ -341,8 +382,20 @@ function eventsOf(path: string, input: number, whole: object): Events {
   }
 }
 
-/** A recording: its reply reports no usage. */
-const SOUND = Buffer.from('sound')
+/** By the end of the path: the types of the first and the last events of what is no text, or was none, and the member with its content. */
+const MEDIA_EVENTS = Object.entries({
+  generations: { type: { begun: 'image_generation.partial_image', last: 'image_generation.completed' }, content: 'b64_json' },
+  edits: { type: { begun: 'image_edit.partial_image', last: 'image_edit.completed' }, content: 'b64_json' },
+  transcriptions: { type: { begun: 'transcript.text.delta', last: 'transcript.text.done' }, content: 'delta' },
+  translations: { type: { begun: 'transcript.text.delta', last: 'transcript.text.done' }, content: 'delta' },
+  speech: { type: { begun: 'speech.audio.delta', last: 'speech.audio.done' }, content: 'audio' },
+})
+
+/** The part of a usage that one of so many pictures has. */
+const shareOf = (usage: object, pictures: number): object =>
+  pictures === 1
+    ? usage
+    : Object.fromEntries(Object.entries(usage).map(([name, tokens]) => [name, Math.ceil(Number(tokens) / pictures)]))
 
 /** What a vendor bills for a call. */
 interface Worst {
@@ -356,8 +409,12 @@ interface Worst {
 
 function worstOf(path: string, body: Body, honoursCaps: boolean): Worst {
   const input = promptTokens(body)
-  const { usd, reply: said } = billOf(path, body, honoursCaps)
-  return { usd, input, begun: ((input * INPUT + SAID_TOKENS * OUTPUT) / 1e6) * factorOf(body), reply: said }
+  const {
+    usd,
+    begun = ((input * INPUT + SAID_TOKENS * OUTPUT) / 1e6) * factorOf(body),
+    reply: said,
+  } = billOf(path, body, honoursCaps)
+  return { usd, input, begun, reply: said }
 }
 
 const factorOf = (body: Body): number =>
@@ -366,8 +423,11 @@ const factorOf = (body: Body): number =>
     return product * (factors[String(body[name])] ?? 1)
   }, 1)
 
-function billOf(path: string, body: Body, honoursCaps: boolean): Pick<Worst, 'usd' | 'reply'> {
-  const count = (name: string): number => (typeof body[name] === 'number' ? (body[name] as number) : 1)
+/** Tokens of a picture by quality. */
+const DRAWN_TOKENS: Readonly<Record<string, number>> = { low: 408, medium: 1584, high: 6240 }
+
+function billOf(path: string, body: Body, honoursCaps: boolean): Pick<Worst, 'usd' | 'reply'> & { readonly begun?: number } {
+  const count = (name: string): number => Number(body[name] ?? 1)
   const factor = factorOf(body)
   const caps = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'].map((name) => body[name])
   const cap = path.includes('chat') ? (caps[2] ?? caps[0]) : (caps[1] ?? caps[2])
@@ -376,9 +436,12 @@ function billOf(path: string, body: Body, honoursCaps: boolean): Pick<Worst, 'us
   const usdOf = (answer: number, rate: number = OUTPUT) => ((input * INPUT + answer * rate) / 1e6) * factor
 
   if (path.endsWith('/messages')) {
-    const usage = { input_tokens: input, output_tokens: output }
+    const { budget_tokens: thoughts = 0 } = (body.thinking ?? {}) as { readonly budget_tokens?: number }
+    // Between the calls of tools Claude may think beyond the cap.
+    const written = thoughts >= output ? output + thoughts : output
+    const usage = { input_tokens: input, output_tokens: written }
     return {
-      usd: usdOf(output),
+      usd: usdOf(written),
       reply: { id: 'msg_1', type: 'message', role: 'assistant', model: 'text', content: [], stop_reason: 'max_tokens', usage },
     }
   }
@@ -386,9 +449,16 @@ function billOf(path: string, body: Body, honoursCaps: boolean): Pick<Worst, 'us
     const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output }
     return { usd: usdOf(output), reply: { id: 'resp_1', object: 'response', status: 'completed', output: ITEMS, usage } }
   }
-  if (path.endsWith('/audio/transcriptions')) {
+  if (body.file !== undefined) {
     const usage = { ...mediaUsage(input, 2000), input_token_details: { audio_tokens: input } }
-    return { usd: (input * 0.2 + 2000) / 1e6, reply: { text: 'so', usage } }
+    return { usd: (input * 0.2 + 2000) / 1e6, begun: (input * 0.2 + SAID_TOKENS) / 1e6, reply: { text: 'so', usage } }
+  }
+  if (body.model === 'drawn') {
+    const tokens = (DRAWN_TOKENS[String(body.quality)] ?? 14_000) * count('n')
+    const usd = (input * INPUT + tokens * DRAWN_RATE) / 1e6
+    const data = Array.from({ length: count('n') }, () => ({ url: PICTURE }))
+    // What is begun is drawn to its end.
+    return { usd, begun: usd, reply: { created: 1, data, usage: mediaUsage(input, tokens) } }
   }
   if (path.includes('/images/')) {
     const fits = PICTURES.find((price: PicturePrice) =>
@@ -416,7 +486,15 @@ function billOf(path: string, body: Body, honoursCaps: boolean): Pick<Worst, 'us
       reply: { results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: tokens } },
     }
   }
-  if (path.endsWith('/speech')) return { usd: usdOf(String(body.input).length * 4, AUDIO), reply: SOUND }
+  if (path.endsWith('/moderations')) {
+    const results = [{ flagged: false }]
+    return { usd: usdOf(0), reply: { id: 'm', model: 'm', results, usage: mediaUsage(input, 0) } }
+  }
+  if (path.endsWith('/speech')) {
+    const tokens = String(body.input).length * 4
+    const usd = usdOf(tokens, AUDIO)
+    return { usd, begun: usd, reply: { usage: mediaUsage(input, tokens) } }
+  }
   const prompts = Array.isArray(body.prompt) ? body.prompt.length : 1
   const rejected = body.prediction === undefined ? 0 : Math.ceil(JSON.stringify(body.prediction).length / 4)
   const written = output * Math.max(count('n'), count('best_of')) * prompts + rejected

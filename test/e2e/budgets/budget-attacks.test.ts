@@ -115,7 +115,7 @@ describe('a budget under attack', () => {
     }
     // It holds although most calls are served.
     expect(served).to.be.above(ATTACKS.length / 2)
-  }).timeout(120_000)
+  }).timeout(240_000)
 
   it(`is never exceeded by attempts that fail after they have used something: ${REPLACED.length} bodies × ${BUDGETS.length} budgets × ${AT_ONCE} calls at once`, async () => {
     await start({ honoursCaps: true })

@@ -3,6 +3,12 @@ import { json, openaiReply, type ScriptedUpstream, scriptedUpstream } from '../.
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 
 const SEARCH = { type: 'web_search' }
+const RESPONSE = {
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  output: [{ type: 'message', role: 'assistant', content: [] }],
+}
 const MCP = { type: 'mcp', server_url: 'https://mcp.example' }
 
 describe('hostedTools of a namespace', () => {
@@ -11,13 +17,14 @@ describe('hostedTools of a namespace', () => {
 
   before(async () => {
     upstream = await scriptedUpstream()
-    upstream.on(() => json(openaiReply({ text: 'Hello!' }).whole))
+    upstream.on(({ path }) => json(path.endsWith('/responses') ? RESPONSE : openaiReply({ text: 'Hello!' }).whole))
     const config = { baseUrl: `${upstream.origin}/v1` }
     gateway = await startTestGateway({
       routes: {
         chain: [{ plugin: 'auth' }],
         namespaces: {
           any: { provider: 'openai-compatible', config },
+          native: { provider: 'openai-compatible', config: { ...config, responses: true }, hostedTools: ['web_search'] },
           some: { provider: 'openai-compatible', config, hostedTools: ['web_search'] },
           none: { provider: 'openai-compatible', config, hostedTools: [] },
           acme: { models: { smart: { targets: [{ model: 'none/m' }], fallbacks: ['some/m'] } } },
@@ -65,6 +72,25 @@ describe('hostedTools of a namespace', () => {
     const key = await gateway.key({ budgets: ['5 USD/day'] })
     expect(await statusOf('any/m', [SEARCH], key)).to.equal(400)
     expect(await statusOf('some/m', [SEARCH], key)).to.equal(200)
+  })
+
+  it('counts the tools that items of a conversation add, whatever adds them', async () => {
+    const message = { role: 'user', content: 'Hi.' }
+    const statusWith = async (input: readonly object[]): Promise<number> => {
+      const reply = await gateway.fetch('/v1/responses', { json: { model: 'native/m', input } })
+      await reply.text()
+      return reply.status
+    }
+    const [local, large] = [
+      { type: 'function', name: 'f', parameters: {} },
+      { ...message, content: 'x'.repeat(2 << 20) },
+    ]
+    for (const type of ['additional_tools', 'tool_search_output', 'not_yet_known']) {
+      const adding = (tool: object) => ({ type, role: 'developer', call_id: 'c', tools: [tool] })
+      expect(await statusWith([adding(local), adding(SEARCH), message]), type).to.equal(200)
+      expect(await statusWith([adding(local), message, adding(MCP)]), type).to.equal(400)
+      expect(await statusWith([large, adding(MCP)]), type).to.equal(400)
+    }
   })
 
   it('counts no tool that a translation leaves out, as Codex offers beside its own', async () => {

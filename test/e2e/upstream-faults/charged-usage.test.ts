@@ -36,7 +36,7 @@ const OF_PIECE = 400
 const has = ({ textIn = (bytes) => Buffer.from(bytes).toString() }: Way, frame: Bytes, text: string): boolean =>
   textIn(frame).includes(text)
 
-describe(`An upstream that reports its usage, by ${WAYS.length} ways of providers and protocols,`, () => {
+describe(`An upstream that reports its usage, by ${WAYS.length} ways of providers and protocols × ${Object.keys(IMPOSSIBLE).length + 1} usages × each event's end,`, () => {
   let upstream: ScriptedUpstream
   let metadata: ScriptedUpstream
   let gateway: TestGateway
