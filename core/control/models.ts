@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { findOwner, type Owner } from '../accounts/accounts.ts'
+import type { Generation } from '../call/generation.ts'
 import type { Config } from '../config/config.ts'
-import type { Generation } from '../http/generation.ts'
 import { listModels } from '../routing/listing.ts'
 import { candidatesOf } from '../routing/route.ts'
 import type { Principal } from '../sdk/api.ts'

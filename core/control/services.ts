@@ -1,5 +1,5 @@
 import type { OpenIdProvider } from '../accounts/openid.ts'
-import type { Generation } from '../http/generation.ts'
+import type { Generation } from '../call/generation.ts'
 import type { Log } from '../observe/log.ts'
 import type { TargetReport } from '../routing/upstream-state.ts'
 import type { Store } from '../store/database.ts'

@@ -1,5 +1,5 @@
+import type { Generation } from '../call/generation.ts'
 import { FilesRead, type FileTexts } from '../config/file/files-read.ts'
-import type { Generation } from '../http/generation.ts'
 import { InstancePool } from '../plugins/instances.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import { LiveGeneration, type LiveServices } from './live-generation.ts'

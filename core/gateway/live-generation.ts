@@ -1,5 +1,5 @@
+import type { Generation } from '../call/generation.ts'
 import type { Config } from '../config/config.ts'
-import type { Generation } from '../http/generation.ts'
 import type { KeyDirectory } from '../keys/directory.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { GatewayMetrics } from '../observe/gateway-metrics.ts'

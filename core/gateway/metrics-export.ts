@@ -1,7 +1,7 @@
 import type { Log } from '../observe/log.ts'
-import type { Instance } from '../otlp/instance.ts'
-import type { MetricsExport, MetricsExportOptions } from '../otlp/metrics-export.ts'
-import type { MetricsExportSettings } from '../otlp/metrics-settings.ts'
+import type { Instance } from '../telemetry/instance.ts'
+import type { MetricsExport, MetricsExportOptions } from '../telemetry/metrics-export.ts'
+import type { MetricsExportSettings } from '../telemetry/metrics-settings.ts'
 
 /** The options of a gateway for the export of its metrics. */
 export interface ExportedMetricsOptions {
@@ -20,7 +20,7 @@ export async function openMetricsExport(
 ): Promise<MetricsExport | undefined> {
   if (settings === undefined) return undefined
   // Imported here: the metrics of most gateways are scraped.
-  const { originOf } = await import('../otlp/origin.ts')
-  const { MetricsExport } = await import('../otlp/metrics-export.ts')
+  const { originOf } = await import('../telemetry/origin.ts')
+  const { MetricsExport } = await import('../telemetry/metrics-export.ts')
   return new MetricsExport({ settings, log, metrics, origin: originOf(instance, version), startedAt: instance.startedAt })
 }

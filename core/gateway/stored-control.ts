@@ -9,17 +9,17 @@ import { StoredValues } from '../kept/stored-values.ts'
 import type { ValueStorage } from '../kept/value-store.ts'
 import { hasBudgets } from '../keys/keys.ts'
 import { StoredKeys } from '../keys/source.ts'
+import { type CounterStorage, type QuotaAuthority, StoredAuthority } from '../limits/authority.ts'
+import { DatabaseStorage } from '../limits/database-storage.ts'
 import { measureValues } from '../observe/gateway-metrics.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
-import type { Instance } from '../otlp/instance.ts'
-import { type CounterStorage, type QuotaAuthority, StoredAuthority } from '../quota/authority.ts'
-import { DatabaseStorage } from '../quota/database-storage.ts'
 import type { Store } from '../store/database.ts'
+import type { Instance } from '../telemetry/instance.ts'
+import type { SpanExport, SpanExportOptions } from '../telemetry/span-export.ts'
+import type { TracingSettings } from '../telemetry/trace-settings.ts'
 import { placeOf } from '../text/diagnostic.ts'
 import { newId } from '../text/ids.ts'
-import type { SpanExport, SpanExportOptions } from '../tracing/export.ts'
-import type { TracingSettings } from '../tracing/settings.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
 import { type CallRecorder, openUsage } from '../usage/recorder.ts'
 import { DEFAULT_RETENTION, type Retention } from '../usage/retention.ts'
@@ -130,8 +130,8 @@ export async function openStoredControl({
 
 /** Imported here: most gateways are not traced. */
 async function openSpans(options: Omit<SpanExportOptions, 'origin'>, instance: Instance, version: string): Promise<SpanExport> {
-  const { originOf } = await import('../otlp/origin.ts')
-  const { SpanExport } = await import('../tracing/export.ts')
+  const { originOf } = await import('../telemetry/origin.ts')
+  const { SpanExport } = await import('../telemetry/span-export.ts')
   return new SpanExport({ ...options, origin: originOf(instance, version) })
 }
 
@@ -153,7 +153,7 @@ interface Shared {
 /** Imported here: most gateways need no client of Redis. */
 async function openRedis(url: string, log: Log): Promise<Shared> {
   const { RedisConnection } = await import('../store/redis-connection.ts')
-  const { RedisStorage } = await import('../quota/redis-storage.ts')
+  const { RedisStorage } = await import('../limits/redis-storage.ts')
   const { RedisValues } = await import('../kept/redis-values.ts')
   let isAway = false
   const connection = new RedisConnection(url, {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { Urls } from '../control/services.ts'
 import type { Certificate } from '../http/certificate.ts'
 import type { ListenerName } from '../http/listen.ts'
-import type { Instance } from '../otlp/instance.ts'
+import type { Instance } from '../telemetry/instance.ts'
 import type { DrainTimes } from './gateway.ts'
 
 /** What a process of a gateway does: control has the database, proxies serve calls. The supervisor starts both. */

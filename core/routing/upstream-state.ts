@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { BoundedMap } from '../async/bounded-map.ts'
 import type { LimitsConfig } from '../config/config.ts'
+import { type LimitServices, NamespaceLimits } from '../limits/namespace-limits.ts'
 import type { Provider } from '../sdk/api.ts'
 import { type BreakerState, CircuitBreaker } from './circuit-breaker.ts'
 import type { CredentialPool, CredentialReport } from './credentials.ts'
 import { type Availability, type LastFailure, type RecentCounts, type TargetFailure, TargetHealth } from './health.ts'
-import { type LimitServices, NamespaceLimits } from './namespace-limits.ts'
 import { ConcurrencyLimiter, type ConcurrencyLimits, RetryBudget } from './protection.ts'
 
 /** The protection of an upstream, as configured. */

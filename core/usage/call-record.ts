@@ -2,8 +2,8 @@ import { type CallLine, callLine, type LoggedCall } from '../observe/call-log.ts
 import { MAX_TOKENS, tokensOf } from '../protocol/usage.ts'
 import type { AttemptRecord, LinkRecord, Outcome, Principal } from '../sdk/api.ts'
 import type { CallsTable } from '../store/schema.ts'
+import type { CallTrace, TraceRecord } from '../telemetry/call-trace.ts'
 import { timeOfRequest } from '../text/ids.ts'
-import type { CallTrace, TraceRecord } from '../tracing/call-trace.ts'
 
 /** What is written down of a call, made once where it settles. It is JSON: another process may write it. */
 export interface CallRecord {

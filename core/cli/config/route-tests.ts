@@ -1,5 +1,5 @@
+import type { Generation } from '../../call/generation.ts'
 import type { Expectation } from '../../config/config.ts'
-import type { Generation } from '../../http/generation.ts'
 import { withValidGeneration } from '../generation.ts'
 import { bold, type CommandIo, type JsonOption, writeJson } from '../output.ts'
 import { createSimulator, formatFailing, formatWay, type Way } from './simulator.ts'

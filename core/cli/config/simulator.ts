@@ -1,7 +1,7 @@
 import type { AssumedCause } from '../../config/schema/retry-causes.ts'
+import { ANY_KEY, routeFor, type Simulation, simulate } from '../../dispatch/simulate.ts'
 import { ClientCall, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
-import { ANY_KEY, routeFor, type Simulation, simulate } from '../../routing/simulate.ts'
 import type { RoutingTable } from '../../routing/table.ts'
 import type { Call, Principal } from '../../sdk/api.ts'
 

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { assignmentOf } from '../../gateway/supervised.ts'
-import { metricsExportSettings } from '../../otlp/metrics-settings.ts'
-import { tracingSettings } from '../../tracing/settings.ts'
+import { metricsExportSettings } from '../../telemetry/metrics-settings.ts'
+import { tracingSettings } from '../../telemetry/trace-settings.ts'
 import { DEFAULT_RETENTION } from '../../usage/retention.ts'
 import {
   databaseOption,

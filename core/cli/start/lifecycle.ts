@@ -4,9 +4,9 @@ import type { DrainTimes } from '../../gateway/gateway.ts'
 import { CertificateWatch } from '../../http/certificate.ts'
 import { isLoopback, type Listen } from '../../http/listen.ts'
 import { createLog, type Log, type LogLevel } from '../../observe/log.ts'
-import type { MetricsExportSettings } from '../../otlp/metrics-settings.ts'
 import { StoreError, storageError } from '../../store/unavailable.ts'
-import type { TracingSettings } from '../../tracing/settings.ts'
+import type { MetricsExportSettings } from '../../telemetry/metrics-settings.ts'
+import type { TracingSettings } from '../../telemetry/trace-settings.ts'
 import type { CommandIo } from '../output.ts'
 
 /** The options of `umg start`. */

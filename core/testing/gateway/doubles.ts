@@ -1,7 +1,7 @@
 import { checkSchema, validate } from '../../config/schema/validate.ts'
+import { memoryLimits } from '../../limits/limits.ts'
 import { ClientCall, modelNotFound, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
-import { memoryLimits } from '../../quota/limits.ts'
 import type { Attempt, Call, Host, ModelId, Provider, ProviderPlugin } from '../../sdk/api.ts'
 import { getJsonBy } from '../../upstream/get-json.ts'
 import { type PluginConfig, replaceSecrets } from './plugin-gateway.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { type Ledger, MemoryStorage, StoredAuthority } from '../../../core/quota/authority.ts'
-import { budgetCounter } from '../../../core/quota/budgets.ts'
-import type { Counter } from '../../../core/quota/counter.ts'
+import { type Ledger, MemoryStorage, StoredAuthority } from '../../../core/limits/authority.ts'
+import { budgetCounter } from '../../../core/limits/budget-counters.ts'
+import type { Counter } from '../../../core/limits/counter.ts'
 import { parseBudget } from '../../../core/text/budgets.ts'
 
 const OWNER = { kind: 'account', id: 'acc_1', account: 'acc_1' } as const

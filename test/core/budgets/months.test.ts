@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { MemoryStorage, StoredAuthority } from '../../../core/quota/authority.ts'
-import { budgetCounter } from '../../../core/quota/budgets.ts'
-import { Leases } from '../../../core/quota/leases.ts'
+import { MemoryStorage, StoredAuthority } from '../../../core/limits/authority.ts'
+import { budgetCounter } from '../../../core/limits/budget-counters.ts'
+import { Leases } from '../../../core/limits/leases.ts'
 import { parseBudget } from '../../../core/text/budgets.ts'
 
 describe('a budget per month', () => {

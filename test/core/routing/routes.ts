@@ -1,5 +1,5 @@
 import { RETRY_CAUSES } from '../../../core/config/schema/retry-causes.ts'
-import { memoryLimits } from '../../../core/quota/limits.ts'
+import { memoryLimits } from '../../../core/limits/limits.ts'
 import { Operations } from '../../../core/routing/operation.ts'
 import type { Branch, Candidate, Choice, Route } from '../../../core/routing/route.ts'
 import { type StateOptions, UpstreamState } from '../../../core/routing/upstream-state.ts'

@@ -1,5 +1,5 @@
+import { Relay } from '../../../core/dispatch/relay.ts'
 import { GatewayError } from '../../../core/errors.ts'
-import { Relay } from '../../../core/http/relay.ts'
 import { type ClientWire, OPENAI_WIRE } from '../../../core/protocol/client-protocol.ts'
 import { UpstreamError } from '../../../core/sdk/api.ts'
 import { refusalError } from '../../../core/upstream/failures.ts'

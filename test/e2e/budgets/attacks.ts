@@ -1,4 +1,4 @@
-import type { PicturePrice } from '../../../core/prices/price.ts'
+import type { PicturePrice } from '../../../core/limits/prices/price.ts'
 import { isRecord } from '../../../core/sdk/json.ts'
 import {
   DONE,

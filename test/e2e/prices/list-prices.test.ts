@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { loadCatalogue } from '../../../core/prices/catalogue.ts'
-import { PRESET_VENDORS, PROVIDER_VENDORS } from '../../../core/prices/vendors.ts'
+import { loadCatalogue } from '../../../core/limits/prices/catalogue.ts'
+import { PRESET_VENDORS, PROVIDER_VENDORS } from '../../../core/limits/prices/vendors.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 

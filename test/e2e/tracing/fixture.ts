@@ -1,5 +1,5 @@
+import type { TracingSettings } from '../../../core/telemetry/trace-settings.ts'
 import { json, type ReceivedRequest, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
-import type { TracingSettings } from '../../../core/tracing/settings.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { OtlpCollector } from '../../support/otlp-collector.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Sampling } from '../../../core/tracing/settings.ts'
+import type { Sampling } from '../../../core/telemetry/trace-settings.ts'
 import { contextOf, type Fixture, newTraceId, startFixture, traceparent } from './fixture.ts'
 
 describe('the sampling of traces', () => {

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { generateKeyPairSync } from 'node:crypto'
-import { PRESET_VENDORS, PROVIDER_VENDORS } from '../../../core/prices/vendors.ts'
+import { PRESET_VENDORS, PROVIDER_VENDORS } from '../../../core/limits/prices/vendors.ts'
 import { json, type RequestHandler, sse } from '../../../core/testing/kit.ts'
 import { PRESETS } from '../../../plugins/providers/openai-compatible/presets.ts'
 import { VENDORS, type Vendor } from '../clients/vendors.ts'

@@ -1,6 +1,6 @@
 import type { Call, Host } from 'unified-model-gateway/plugin'
+import { memoryLimits } from '../../../core/limits/limits.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
-import { memoryLimits } from '../../../core/quota/limits.ts'
 import rateTagging from '../../../plugins/chain/rate-tagging/index.ts'
 import { type LinkServer, serveLink } from '../../support/link-server.ts'
 

@@ -1,0 +1,144 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ParameterizedContext } from 'koa'
+import { ContractViolation } from '../plugins/faults.ts'
+import { type CallContext, ClientCall, LARGE, releaseBody } from '../protocol/call.ts'
+import { CallForms, type CallWorkers } from '../protocol/call-forms.ts'
+import type { ClientProtocol } from '../protocol/client-protocol.ts'
+import { FormCall } from '../protocol/form-call.ts'
+import { largeCall } from '../protocol/large-call.ts'
+import type { RequestCheck } from '../protocol/validation.ts'
+import type { RoutingTable } from '../routing/table.ts'
+import type { Call, EndpointName, Principal } from '../sdk/api.ts'
+import type { Admission, CallMemory } from './admission.ts'
+import { readBody } from './read-body.ts'
+import { type Form, hasForm, readForm } from './read-form.ts'
+
+/** The services that read the bodies of calls. */
+export interface BodyServices {
+  readonly admission: Admission
+  readonly scanner: CallWorkers
+  /** The folder of uploaded files. */
+  readonly uploads: string
+}
+
+/** A call whose body is read. */
+export interface BodyOwner {
+  readonly id: string
+  readonly endpoint:
+    | {
+        readonly name: EndpointName
+        readonly check: RequestCheck | 'no body'
+        readonly form?: 'always' | 'maybe' | undefined
+        readonly protocol?: ClientProtocol | undefined
+      }
+    | undefined
+  readonly generation: { readonly table: RoutingTable } | undefined
+  /** Set by the time the body is read, if a link sets it. */
+  readonly principal: Principal | undefined
+  readonly upstreamHeaders: Readonly<Record<string, string>>
+}
+
+/** The body of a call to an endpoint of `/v1`, from its first use until the call is settled. */
+export class CallBody {
+  readonly #owner: BodyOwner
+  readonly #ctx: Pick<ParameterizedContext, 'req' | 'res'>
+  readonly #services: BodyServices
+  #reading: Promise<Call> | undefined
+  #client: ClientCall | undefined
+  #form: Form | undefined
+  #memory: CallMemory | undefined
+  #disk: CallMemory | undefined
+  #context: CallContext | undefined
+  /** Start and end of the reading, in monotonic milliseconds. */
+  #beganAt = Number.POSITIVE_INFINITY
+  #endedAt = Number.POSITIVE_INFINITY
+  /** As links see it. Undefined until it is read. */
+  call: Call | undefined
+
+  constructor(owner: BodyOwner, ctx: Pick<ParameterizedContext, 'req' | 'res'>, services: BodyServices) {
+    this.#owner = owner
+    this.#ctx = ctx
+    this.#services = services
+  }
+
+  /**
+   * Reads and checks the body, on the first call. Throws the errors of `readBody`, 503 if there is no room for it, and 400 if it is not an
+   * acceptable object.
+   */
+  read(): Promise<Call> {
+    this.#reading ??= this.#read()
+    return this.#reading
+  }
+
+  /** From now on the body cannot be edited. */
+  decide(): void {
+    if (this.#context !== undefined) this.#context.decided = true
+  }
+
+  /** Milliseconds between two monotonic times in which the body was being read: that time depends on the client. */
+  readingMs(from: number, to: number): number {
+    return Math.max(0, Math.min(to, this.#endedAt) - Math.max(from, this.#beganAt))
+  }
+
+  /** Frees the body, once it is no longer being read. */
+  release(): void {
+    const free = (): void => {
+      if (this.#client !== undefined) releaseBody(this.#client)
+      this.#form?.close()
+      this.#memory?.release()
+      this.#disk?.release()
+    }
+    this.#reading?.then(free, free)
+  }
+
+  async #read(): Promise<Call> {
+    const { id, endpoint, generation, principal, upstreamHeaders } = this.#owner
+    if (endpoint === undefined || endpoint.check === 'no body') throw new ContractViolation('NO_BODY')
+    const { table } = generation!
+    const { admission, scanner } = this.#services
+    const { name, check, form, protocol } = endpoint
+    const memory = admission.memoryFor(principal?.keyId ?? '')
+    const resolve: CallContext['resolve'] = (name) => table.find(name, principal)
+    this.#memory = memory
+    const clientHeaders = protocol && headersOf(this.#ctx.req.headers, protocol)
+    this.#context = {
+      id,
+      endpoint: name,
+      check,
+      resolve,
+      upstreamHeaders,
+      ...(clientHeaders && { clientHeaders }),
+      memory,
+      decided: false,
+    }
+    this.#beganAt = performance.now()
+    try {
+      const most = table.maxBody[principal?.kind ?? 'live']
+      if (form === 'always' || (form === 'maybe' && hasForm(this.#ctx.req))) {
+        this.call = await this.#readForm(this.#context, Math.min(admission.largestUpload, most))
+        return this.call
+      }
+      const max = Math.min(admission.largestBody, most)
+      const bytes = await readBody(this.#ctx.req, this.#ctx.res, { max, memory })
+      const isLarge = bytes.length > LARGE.bytes
+      const client = isLarge ? await largeCall(bytes, this.#context, scanner) : new ClientCall(bytes, this.#context)
+      this.#client = client
+      this.call = protocol === undefined ? client : new CallForms(client, protocol, this.#context).view
+      return this.call
+    } finally {
+      this.#endedAt = performance.now()
+    }
+  }
+
+  async #readForm(context: CallContext, max: number): Promise<Call> {
+    const { admission, uploads: folder } = this.#services
+    this.#disk = admission.diskFor(this.#owner.principal?.keyId ?? '')
+    const limits = { max, memory: context.memory, disk: this.#disk, folder }
+    this.#form = await readForm(this.#ctx.req, this.#ctx.res, limits)
+    return new FormCall(this.#form.parts, context)
+  }
+}
+
+/** The headers of a request that belong to its protocol. */
+const headersOf = (headers: IncomingHttpHeaders, { headers: names }: ClientProtocol): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])))

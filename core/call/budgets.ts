@@ -1,0 +1,411 @@
+import { GatewayError } from '../errors.ts'
+import { type BudgetCounter, budgetCounters } from '../limits/budget-counters.ts'
+import { KeyShares } from '../limits/key-shares.ts'
+import type { Charge, Leases, Refusal, Taken } from '../limits/leases.ts'
+import { toGatewayError } from '../limits/limits.ts'
+import type { Unpriced } from '../limits/prices/price.ts'
+import type { ModelLimits, PriceList } from '../limits/prices/price-list.ts'
+import { boundsOf } from '../limits/window.ts'
+import { formsOf } from '../protocol/call-forms.ts'
+import { withDefaults } from '../routing/operation.ts'
+import { type Candidate, candidatesOf, type Route } from '../routing/route.ts'
+import {
+  answerEstimate,
+  asksForSound,
+  type Call,
+  type Cost,
+  capOf,
+  countPrompt,
+  formatUsd,
+  type Host,
+  inputEstimate,
+  isWorthCounting,
+  type MoneyBudget,
+  type Outcome,
+  type Principal,
+  type Served,
+  takesCap,
+  UNCAPPED_ANSWER,
+} from '../sdk/api.ts'
+import { formatBudget } from '../text/budgets.ts'
+
+/** A call whose caller has budgets. */
+export interface BudgetedCall {
+  readonly call: Call
+  readonly principal: Principal
+  readonly route: Route
+  readonly prices: Pick<PriceList, 'highestCharge' | 'limitsOf' | 'unpricedService'>
+  /** Whether the vendor runs tools for it, whose results are part of the prompt. */
+  readonly hasHostedTools: boolean
+  readonly settings: { readonly timeZone: string; readonly onOutage: Charge['onOutage'] }
+}
+
+/** What a call is charged to budgets, until it has ended. */
+export interface BudgetCharge {
+  /** The most tokens of an answer that a candidate may write, if neither the call nor its route says how many. */
+  capFor(candidate: Candidate): number
+  /** What was reserved for a target; undefined for other targets. */
+  reservedFor(target: Target): Reserved | undefined
+  /**
+   * Charges in addition what another attempt may cost, unless what was charged pays for it and for those before. `spent`: what those have cost;
+   * undefined: unknown. Rejects with `budget_exhausted` or `limits_unavailable`.
+   */
+  extend(candidate: Candidate, spent: Pick<Cost, 'nanoUsd'> | undefined): Promise<void>
+  /** Replaces the charge by what the call has cost. */
+  settle(outcome: Partial<Pick<Outcome, 'usage' | 'cost'>>): void
+  /** The charge stays: what the call will have cost is not known. */
+  keep(): void
+}
+
+/** Tokens that were reserved. */
+export interface Reserved {
+  /** Of the prompt: with its media, and what the upstream adds. */
+  readonly prompt: number
+  /** Of pictures or sound that are made: no cap bounds them. */
+  readonly made: number
+}
+
+/** What names a target. */
+type Target = Pick<Served, 'namespace' | 'model'>
+
+type Charged = BudgetCharge | undefined
+
+/** The charge, or the refusal if a budget has too little left. */
+type Result = Charged | GatewayError
+
+/** Charges calls to the budgets of their callers. */
+export class Budgets {
+  readonly #leases: Pick<Leases, 'take' | 'view'>
+  readonly #counting: Pick<Host, 'countTokens' | 'log'>
+  readonly #shares = new KeyShares()
+
+  constructor(leases: Pick<Leases, 'take' | 'view'>, counting: Pick<Host, 'countTokens' | 'log'>) {
+    this.#leases = leases
+    this.#counting = counting
+  }
+
+  /**
+   * Charges the most that a call may cost to every budget of its caller, or to none. Undefined: the call is free. Synchronous while the
+   * leases suffice. Throws and rejects with `budget_exhausted`, `price_unknown` or `limits_unavailable`.
+   */
+  charge(request: BudgetedCall): Charged | Promise<Charged> {
+    const taken = this.#takeBill(billOf(request))
+    return taken instanceof Promise || taken instanceof GatewayError ? this.#chargeCounted(request, taken) : taken
+  }
+
+  /** `estimated`: the result by the estimate of the prompt. */
+  async #chargeCounted(request: BudgetedCall, estimated: Result | Promise<Result>): Promise<Charged> {
+    const taken = await estimated
+    if (!(taken instanceof GatewayError)) return taken
+    if (!isWorthCounting(request.call)) throw taken
+    // Counting costs more than the estimate, which is far too high for images.
+    const again = await this.#takeBill(billOf(request, await countPrompt(request.call, this.#counting)))
+    if (again instanceof GatewayError) throw again
+    return again
+  }
+
+  /** What is left is known by the last answer of the authority: after a refusal, a smaller cap may fit. */
+  #takeBill(bill: Bill): Result | Promise<Result> {
+    const taken = this.#take(bill)
+    if (!bill.isUncapped) return taken
+    if (!(taken instanceof Promise)) return taken instanceof GatewayError ? this.#take(bill) : taken
+    return taken.then((first) => (first instanceof GatewayError ? this.#take(bill) : first))
+  }
+
+  #take(bill: Bill): Result | Promise<Result> {
+    const cap = bill.isUncapped ? bill.capWithin(Math.min(...this.#countersOf(bill).map((counter) => this.#leftOf(counter)))) : 0
+    const amount = bill.amountAt(cap)
+    if (amount === 0) return undefined
+    const take = (more: number, spent?: number) => this.#hold(bill, more, spent)
+    const resultOf = (hold: Hold | GatewayError): Result =>
+      hold instanceof GatewayError ? hold : new HeldCharge({ bill, cap, amount, hold, take })
+    const hold = take(amount)
+    return hold instanceof Promise ? hold.then(resultOf) : resultOf(hold)
+  }
+
+  /** Takes an amount of all budgets of a caller, or of none. `spent`: what failed attempts have cost, if the amount is for another one. */
+  #hold(bill: Bill, amount: number, spent?: number): Hold | GatewayError | Promise<Hold | GatewayError> {
+    const { principal, settings } = bill.request
+    const counters = this.#countersOf(bill)
+    const charges = counters.map((counter) => ({ counter, amount, onOutage: settings.onOutage }))
+    const leftOf = (counter: BudgetCounter): number => this.#leftOf(counter)
+    const end = this.#shares.hold(counters, principal.firstKeyId ?? principal.keyId, amount, leftOf)
+    if (typeof end !== 'function')
+      return refusal(bill.request, end.counter, { left: leftOf(end.counter), share: end.share, amount, spent })
+    const resultOf = (taken: Taken | Refusal): Hold | GatewayError => {
+      if (!('refused' in taken)) return { taken, counters: charges.length, end }
+      end()
+      const counter = taken.refused.counter as BudgetCounter
+      return refusal(bill.request, counter, { left: leftOf(counter), amount, spent })
+    }
+    const taken = this.#leases.take(charges)
+    if (!(taken instanceof Promise)) return resultOf(taken)
+    return taken.then(resultOf, (error: unknown) => {
+      end()
+      return toGatewayError(error)
+    })
+  }
+
+  #countersOf({ request: { principal, settings } }: Bill): readonly BudgetCounter[] {
+    return budgetCounters(principal, settings.timeZone)
+  }
+
+  #leftOf(counter: BudgetCounter): number {
+    return this.#leases.view(counter).remaining
+  }
+}
+
+/** An uncapped call gets this part of what is left, so that those at the same time have some too. */
+const SHARE = 1 / 10
+
+/** Below this, an answer is of little use: an uncapped call is refused instead. */
+const LEAST_CAP = 256
+
+/** What one candidate may cost. */
+interface Item {
+  readonly candidate: Candidate
+  readonly limits: ModelLimits
+  readonly reserved: Reserved
+  /** Whether neither the call nor its route says how much the candidate may write. */
+  readonly isUncapped: boolean
+  /** Nano-dollars if a text has at most so many tokens. */
+  amountAt(cap: number): number
+}
+
+/** What a call may cost, whichever of its candidates serves it. */
+class Bill {
+  readonly request: BudgetedCall
+  readonly #items: readonly Item[]
+
+  constructor(request: BudgetedCall, items: readonly Item[]) {
+    this.request = request
+    this.#items = items
+  }
+
+  /** Whether a cap decides what it costs: that of a free model does not. */
+  get isUncapped(): boolean {
+    return this.#items.some(({ isUncapped, amountAt }) => isUncapped && amountAt(LEAST_CAP) > amountAt(0))
+  }
+
+  /** The most nano-dollars, with this cap where there is no other. */
+  amountAt(cap: number): number {
+    return Math.max(...this.#items.map((item) => item.amountAt(item.isUncapped ? capOfItem(item, cap) : 0)))
+  }
+
+  /** The most nano-dollars that one attempt at a candidate costs. */
+  amountFor(candidate: Candidate, cap: number): number {
+    const item = this.#itemOf(candidate)
+    return item.amountAt(item.isUncapped ? capOfItem(item, cap) : 0)
+  }
+
+  /** The cap for a caller who has so many nano-dollars left: by a share of them, or, if that is little, by all. */
+  capWithin(left: number): number {
+    const cap = Math.max(this.#affordable(left * SHARE), Math.min(UNCAPPED_ANSWER, this.#affordable(left)))
+    return Math.max(cap, LEAST_CAP)
+  }
+
+  /** What a candidate may write if the cap of the call is this. */
+  capFor(candidate: Candidate, cap: number): number {
+    return capOfItem(this.#itemOf(candidate), cap)
+  }
+
+  reservedFor({ namespace, model }: Target): Reserved | undefined {
+    const isAsked = ({ candidate: { target } }: Item) => target.served.namespace === namespace && target.served.model === model
+    return this.#items.find(isAsked)?.reserved
+  }
+
+  #itemOf(candidate: Candidate): Item {
+    return this.#items.find((item) => item.candidate === candidate)!
+  }
+
+  /** The most tokens of a text that cost at most so many nano-dollars at each candidate. */
+  #affordable(nanoUsd: number): number {
+    const caps = this.#items.map(({ isUncapped, amountAt }) => {
+      const base = amountAt(0)
+      const perToken = (amountAt(MEASURED) - base) / MEASURED
+      return !isUncapped || perToken === 0 ? Number.POSITIVE_INFINITY : Math.floor((nanoUsd - base - 1) / perToken)
+    })
+    return Math.max(0, Math.min(...caps))
+  }
+}
+
+/** So many tokens tell the price of one. */
+const MEASURED = 1_000_000
+
+/** Prompt and answer must fit into the context window; a model does not write more than its own maximum. */
+const capOfItem = ({ limits, reserved }: Item, cap: number): number =>
+  Math.max(LEAST_CAP, Math.min(cap, limits.output, limits.context - reserved.prompt))
+
+/** The bill of a call. `counted`: the tokens of its body, if they have been counted. */
+function billOf(request: BudgetedCall, counted?: number): Bill {
+  return new Bill(
+    request,
+    candidatesOf(request.route.leads).map((candidate) => itemOf(candidate, request, counted)),
+  )
+}
+
+function itemOf(candidate: Candidate, request: BudgetedCall, counted: number | undefined): Item {
+  const { call, prices, hasHostedTools } = request
+  const { target, defaults } = candidate
+  const filled = defaults === undefined ? call : withDefaults(call, defaults)
+  const priced = pricedCall(candidate, call)
+  const unpriced = prices.unpricedService(target.served, priced)
+  if (unpriced !== undefined) throw new PriceUnknown(request, { model: target.id, ...describe(unpriced) })
+  const limits = prices.limitsOf(target.served)
+  const { picture, context } = limits
+  // What the vendor's tools find is part of the prompt: they may fill all of the window.
+  const [found, kept] = hasHostedTools ? [context, 0] : [0, context]
+  const input = inputEstimate(call, { picture, files: context, kept }, counted) + found
+  const silent = !asksForSound(filled)
+  return {
+    candidate,
+    limits,
+    reserved: { prompt: input, made: takesCap(call) ? 0 : answerEstimate(filled, Number.POSITIVE_INFINITY) },
+    isUncapped: takesCap(call) && capOf(filled) === undefined,
+    amountAt(cap) {
+      const output = answerEstimate(filled, takesCap(call) ? cap : Number.POSITIVE_INFINITY)
+      const charge = prices.highestCharge(target.served, { input, output, silent }, priced)
+      if (charge === undefined) throw new PriceUnknown(request, { param: 'model', model: target.id, detail: '' })
+      return charge
+    },
+  }
+}
+
+/** The call whose members decide on its price: the client's own, with the defaults of the target. */
+function pricedCall({ defaults }: Candidate, call: Call): Call {
+  const client = formsOf(call)?.unedited ?? call
+  return defaults === undefined ? client : withDefaults(client, defaults)
+}
+
+const describe = ({ member, value }: Unpriced): { readonly param: string; readonly detail: string } => ({
+  param: member,
+  detail: ` with \`${member}: ${JSON.stringify(value.slice(0, 100))}\``,
+})
+
+/** The refusal of a call since a target of its route has no price. */
+export class PriceUnknown extends GatewayError {
+  /** The ids of all targets without one. */
+  readonly targets: readonly string[]
+
+  constructor({ call, route, prices }: BudgetedCall, { param, model, detail }: { param: string; model: string; detail: string }) {
+    super('price_unknown', { param, values: { model, detail } })
+    const unpriced = candidatesOf(route.leads).filter((candidate) => {
+      const { served } = candidate.target
+      const priced = pricedCall(candidate, call)
+      const isServiceUnpriced = prices.unpricedService(served, priced) !== undefined
+      return isServiceUnpriced || prices.highestCharge(served, LEAST, priced) === undefined
+    })
+    this.targets = unpriced.map(({ target }) => target.id)
+  }
+}
+
+/** Enough to ask whether there is a price. */
+const LEAST = { input: 1, output: 1, silent: true }
+
+/** An amount that a call has taken of the budgets of its caller. */
+interface Hold {
+  readonly taken: Taken
+  /** How many budgets there are. */
+  readonly counters: number
+  /** Gives back what the call holds of the share of its key. */
+  end(): void
+}
+
+interface ChargeParts {
+  readonly bill: Bill
+  /** Of the call's answer, if it has none of its own. */
+  readonly cap: number
+  /** Nano-dollars that are held at first. */
+  readonly amount: number
+  readonly hold: Hold
+  /** Takes more. `spent`: what failed attempts have cost. */
+  take(amount: number, spent: number): Hold | GatewayError | Promise<Hold | GatewayError>
+}
+
+/** What a call holds of the budgets of its caller: for the worst that it can cost, and more for each attempt after one that was billed. */
+class HeldCharge implements BudgetCharge {
+  readonly #parts: ChargeParts
+  #holds: readonly Hold[]
+  #amount: number
+  #isOver = false
+
+  constructor(parts: ChargeParts) {
+    this.#parts = parts
+    this.#holds = [parts.hold]
+    this.#amount = parts.amount
+  }
+
+  capFor(candidate: Candidate): number {
+    return this.#parts.bill.capFor(candidate, this.#parts.cap)
+  }
+
+  reservedFor(target: Target): Reserved | undefined {
+    return this.#parts.bill.reservedFor(target)
+  }
+
+  async extend(candidate: Candidate, cost: Pick<Cost, 'nanoUsd'> | undefined): Promise<void> {
+    const { bill, cap, take } = this.#parts
+    // What is unknown may be all that was charged so far.
+    const spent = cost?.nanoUsd ?? this.#amount
+    const missing = spent + bill.amountFor(candidate, cap) - this.#amount
+    if (missing <= 0) return
+    const hold = await take(missing, spent)
+    if (hold instanceof GatewayError) throw hold
+    this.#holds = [...this.#holds, hold]
+    this.#amount += missing
+    // The call has ended meanwhile, without another attempt.
+    if (this.#isOver) release(hold, 0)
+  }
+
+  keep(): void {
+    this.#isOver = true
+    for (const { end } of this.#holds) end()
+  }
+
+  settle({ usage, cost }: Partial<Pick<Outcome, 'usage' | 'cost'>>): void {
+    // The cost of usage that has no price after all is unknown: the charge stays.
+    if (usage !== undefined && cost === undefined) {
+      this.keep()
+      return
+    }
+    this.#isOver = true
+    for (const [at, hold] of this.#holds.entries()) release(hold, at === 0 ? (cost?.nanoUsd ?? 0) : 0)
+  }
+}
+
+/** Ends a hold. `nanoUsd`: what was spent of it. */
+function release({ taken, counters, end }: Hold, nanoUsd: number): void {
+  end()
+  for (let index = 0; index < counters; index++) taken.correct(index, nanoUsd)
+}
+
+interface Amounts {
+  readonly left: number
+  /** What the calls under way of the key may hold together, if that is too little. */
+  readonly share?: number
+  /** What the call, or another attempt of it, may cost. */
+  readonly amount: number
+  /** What failed attempts of the call have cost. */
+  readonly spent: number | undefined
+}
+
+function refusal(
+  { call }: BudgetedCall,
+  { owner, limit, window }: BudgetCounter,
+  { left, share, amount, spent }: Amounts,
+): GatewayError {
+  const budget: MoneyBudget = { nanoUsd: limit, per: window.unit }
+  const now = Date.now()
+  const { end } = boundsOf(window, now)
+  const detail =
+    `You exceeded your current quota: of the budget of your ${owner.kind}, ${formatBudget(budget)}, ${formatUsd(left)} USD is left, ` +
+    (share === undefined ? '' : `of which the calls under way of one key may hold ${formatUsd(Math.floor(share))} USD, `) +
+    (spent === undefined
+      ? `and this call to \`${call.model.id}\` may cost up to `
+      : `and after an attempt that failed and cost ${formatUsd(spent)} USD, another one for this call to \`${call.model.id}\` may need `) +
+    `${formatUsd(amount)} USD. The budget renews at ${new Date(end).toISOString()}. ` +
+    'Until then, ask for a shorter answer, use a cheaper model, or ask the operator for a larger budget.'
+  // opencode repeats any 429, but not before this time.
+  const headers = { 'retry-after': String(Math.ceil((end - now) / 1000)) }
+  return new GatewayError('budget_exhausted', { values: { detail }, headers })
+}

@@ -1,0 +1,71 @@
+import type { Middleware } from 'koa'
+import type { Config } from '../config/config.ts'
+import type { PriceList } from '../limits/prices/price-list.ts'
+import type { InstanceLeases } from '../plugins/instances.ts'
+import type { RoutingTable } from '../routing/table.ts'
+import type { UpstreamState, UpstreamStates } from '../routing/upstream-state.ts'
+import type { ChainLink } from './chain.ts'
+
+/** The parts of a generation. */
+export interface GenerationOptions {
+  readonly config: Config
+  readonly links: readonly ChainLink[]
+  /** The links around the endpoint of a call. */
+  readonly chain: Middleware
+  readonly table: RoutingTable
+  readonly prices: PriceList
+  readonly instances: InstanceLeases
+  /** By namespace. */
+  readonly states: ReadonlyMap<string, UpstreamState>
+}
+
+/**
+ * The objects built from one version of routes.yaml. A call holds one generation from its first byte to its last, so that a
+ * reload never changes an open call.
+ */
+export class Generation {
+  readonly config: Config
+  readonly links: readonly ChainLink[]
+  readonly chain: Middleware
+  readonly table: RoutingTable
+  readonly prices: PriceList
+  readonly #instances: InstanceLeases
+  readonly #states: ReadonlyMap<string, UpstreamState>
+  #calls = 0
+  #released: PromiseWithResolvers<void> | undefined
+
+  constructor({ config, links, chain, table, prices, instances, states }: GenerationOptions) {
+    this.config = config
+    this.links = links
+    this.chain = chain
+    this.table = table
+    this.prices = prices
+    this.#instances = instances
+    this.#states = states
+  }
+
+  /** Starts serving new calls by this generation. */
+  begin(states: UpstreamStates): void {
+    this.#instances.moveToOwnPlaces()
+    states.use(this.#states)
+  }
+
+  /** Keeps the generation for one call, until `release`. */
+  hold(): this {
+    this.#calls++
+    return this
+  }
+
+  release(): void {
+    this.#calls--
+    if (this.#calls === 0) this.#released?.resolve()
+  }
+
+  /** Resolves when all calls have released the generation and its plugins that no other generation uses are closed. */
+  async retire(): Promise<void> {
+    this.#released ??= Promise.withResolvers()
+    if (this.#calls === 0) this.#released.resolve()
+    await this.#released.promise
+    await this.#instances.close()
+  }
+}

@@ -1,0 +1,105 @@
+import type { Relay } from '../dispatch/relay.ts'
+import { ContractViolation, pluginError, violationBy } from '../plugins/faults.ts'
+import { formsOf } from '../protocol/call-forms.ts'
+import { CONVERSATIONS, type ReplyWriter } from '../protocol/client-protocol.ts'
+import { frame } from '../protocol/sse.ts'
+import type { ChatChunk, ChatCompletion } from '../sdk/api.ts'
+import { hasChoices, transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
+import type { Exchange, LinkReply } from './exchange.ts'
+import { requirePrincipal } from './serve.ts'
+
+/**
+ * Sends a link's reply to the client, through the same transforms and relay as an upstream's. Resolves when the head may be sent.
+ * The link may run before auth: the reply still requires a principal that may call the model.
+ */
+export async function sendLinkReply(exchange: Exchange): Promise<void> {
+  const { linkReply } = exchange
+  if (linkReply === undefined) throw new ContractViolation('NO_NEXT_NO_REPLY')
+  const principal = requirePrincipal(exchange)
+  const call = await exchange.call()
+  exchange.decide()
+  exchange.generation!.table.route(call.model, principal)
+  const { link, reply } = linkReply
+  try {
+    const forms = formsOf(call)
+    const isChat = CONVERSATIONS.has(call.endpoint)
+    if (reply == null || isChunks(reply) !== call.stream || (isChunks(reply) ? !isChat : isChat && !hasChoices(reply)))
+      throw violationBy(reply, 'REPLY_OF_OTHER_KIND')
+    if (isChunks(reply)) {
+      const writer = forms?.writer() ?? AS_THEY_ARE
+      const chunks = link.itemsInside(reply)
+      await sendChunks(exchange, link.name, { chunks: call.includeUsage ? chunks : withoutUsage(chunks), writer })
+    } else {
+      const encode = isChat && forms ? (completion: ChatCompletion) => forms.reply(completion) : undefined
+      exchange.body = transformCompletion(copy(reply, exchange), exchange.transforms, encode)
+    }
+  } catch (thrown) {
+    throw pluginError(link.name, 'reply', thrown)
+  }
+}
+
+type Chunks = Iterable<ChatChunk> | AsyncIterable<ChatChunk>
+
+const isChunks = (reply: LinkReply['reply']): reply is Chunks => Symbol.iterator in reply || Symbol.asyncIterator in reply
+
+/** The chunks of a link, for a client of chat completions. */
+const AS_THEY_ARE: ReplyWriter = { write: (chunk) => frame(JSON.stringify(chunk)), end: () => 'data: [DONE]\n\n' }
+
+/** A link's stream, and how the client gets it. */
+interface LinkStream {
+  readonly chunks: Chunks
+  readonly writer: ReplyWriter
+}
+
+/** Resolves when the stream's head may be sent. */
+function sendChunks(exchange: Exchange, link: string, stream: LinkStream): Promise<void> {
+  return new Promise((resolve, reject) => {
+    writeChunks(exchange, exchange.openStream(resolve), stream, resolve).catch((thrown: unknown) => {
+      const error = pluginError(link, 'reply', thrown)
+      exchange.fail(error)
+      reject(error)
+    })
+  })
+}
+
+async function writeChunks(
+  exchange: Exchange,
+  relay: Relay,
+  { chunks, writer }: LinkStream,
+  onCommitted: () => void,
+): Promise<void> {
+  let paused: PromiseWithResolvers<void> | undefined
+  const source = {
+    pause: () => {
+      paused ??= Promise.withResolvers()
+    },
+    resume: () => {
+      paused?.resolve()
+      paused = undefined
+    },
+  }
+  relay.attach(source, 'utf8')
+  exchange.signal.addEventListener('abort', source.resume)
+  for await (const chunk of chunks) {
+    if (exchange.closed) return
+    if (!hasChoices(chunk)) throw violationBy(chunk, 'REPLY_OF_OTHER_KIND')
+    for (const sent of transformChunk(copy(chunk, exchange), exchange.transforms, writer)) relay.push(sent, true)
+    relay.flush()
+    if (relay.begun) {
+      relay.commit()
+      onCommitted()
+    }
+    await paused?.promise
+  }
+  relay.end(writer.end())
+  relay.finish()
+  onCommitted()
+}
+
+/** A link may reuse the object that it sends, and the transforms of outer links may change it. */
+const copy = <Part>(part: Part, { transforms }: Exchange): Part => (transforms.length > 0 ? structuredClone(part) : part)
+
+/** Only clients that request the usage chunk get it. */
+async function* withoutUsage(chunks: Chunks): AsyncGenerator<ChatChunk> {
+  for await (const chunk of chunks) if (chunk.choices.length > 0 || chunk.usage == null) yield chunk
+}

@@ -1,0 +1,177 @@
+import { type CallStateStore, Dispatch, type DispatchRequest } from '../dispatch/dispatch.ts'
+import { checkReferences, profilesFor } from '../dispatch/serving.ts'
+import { GatewayError } from '../errors.ts'
+import type { CallMetrics } from '../observe/call-metrics.ts'
+import type { PluginTimer } from '../plugins/faults.ts'
+import { modelNotFound } from '../protocol/call.ts'
+import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
+import { BYTES_WIRE, type ClientWire, CONVERSATIONS } from '../protocol/client-protocol.ts'
+import type { ModelEndpoint } from '../protocol/format.ts'
+import { hostedTools } from '../protocol/hosted-tools.ts'
+import { refusedOfCount, VERSION_HEADER } from '../protocol/messages/version.ts'
+import { findModel, listModels } from '../routing/listing.ts'
+import type { Operation } from '../routing/operation.ts'
+import { candidatesOf } from '../routing/route.ts'
+import type { Call, Principal } from '../sdk/api.ts'
+import { unsupportedParameter } from '../sdk/parameters.ts'
+import type { UpstreamClient } from '../upstream/client.ts'
+import type { ReplyThreads } from '../upstream/readers/whole.ts'
+import type { Budgets } from './budgets.ts'
+import type { Endpoint, Exchange } from './exchange.ts'
+
+/** The services of calls, apart from their generation. */
+export interface CallServices {
+  readonly calls: CallMetrics
+  readonly upstreams: UpstreamClient
+  readonly workers: CallWorkers & ReplyThreads & { countTokens(call: Call): Promise<number> }
+  readonly plugins: PluginTimer
+  readonly budgets: Budgets
+  readonly callStates: CallStateStore
+}
+
+/** The endpoint that sends calls of one format to the upstreams of their model. */
+export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): Endpoint {
+  const { name, check, form, reply: format, protocol, wire } = endpoint
+  const { calls, upstreams: client, plugins: timer, budgets, workers } = services
+  // Clients of other protocols keep states as signatures.
+  const states = name === 'chat.completions' ? services.callStates : undefined
+  const isCount = name === 'messages.count_tokens'
+  const standIn = isCount ? tokenCounter(workers) : undefined
+  const askedTools = (call: Call) =>
+    call.large ? workers.compute(call, hostedTools, undefined) : hostedTools.run(call, undefined)
+  async function serve(exchange: Exchange): Promise<void> {
+    const principal = requirePrincipal(exchange)
+    const call = await exchange.call()
+    exchange.decide()
+    exchange.trace?.capture(call, exchange.transforms)
+    const { table, prices, config } = exchange.generation!
+    const route = table.route(call.model, principal)
+    exchange.route = route
+    checkReferences(route, call)
+    const candidates = candidatesOf(route.leads)
+    const isCharged = principal.budgets !== undefined && !isCount
+    const mayRefuseTools = isCharged || candidates.some(({ target }) => target.hostedTools !== undefined)
+    const asked = mayRefuseTools && CONVERSATIONS.has(name) ? askedTools(formsOf(call)?.unedited ?? call) : NONE
+    const tools = asked instanceof Promise ? await asked : asked
+    if (isCharged) {
+      const charge = budgets.charge({
+        call,
+        principal,
+        route,
+        prices,
+        settings: config.budgets,
+        hasHostedTools: tools.length > 0,
+      })
+      exchange.budgetCharge = charge instanceof Promise ? await charge : charge
+    }
+    // The client may disconnect while its body is read, or while a budget is asked for.
+    if (exchange.closed) {
+      exchange.budgetCharge?.settle({})
+      return
+    }
+    const { budgetCharge } = exchange
+    exchange.onClosed = calls.started(call.model.namespace)
+    const forms = formsOf(call)
+    if (exchange.transforms.length > 0) forms?.needChat()
+    if (forms !== undefined && call.large && standIn === undefined) {
+      await forms.prepare(profilesFor(candidates, call), workers)
+      if (exchange.closed) return
+    }
+    const request: DispatchRequest = {
+      call,
+      route,
+      format,
+      ...(standIn && { standIn }),
+      client,
+      threads: workers,
+      timer,
+      states,
+      receivedAt: exchange.times.startedAt,
+      nearest: (name) => table.nearest(name, principal),
+      selection: {
+        key: principal.keyId,
+        account: principal.account,
+        mayCall: (id) => table.mayCallNamed(id, principal),
+        random: Math.random,
+        terms: { hostedTools: tools, capFor: budgetCharge && ((candidate) => budgetCharge.capFor(candidate)) },
+      },
+    }
+    const kind = format.kind?.(call) ?? (call.stream ? 'events' : 'whole')
+    if (kind === 'whole') exchange.body = await dispatch(exchange, request)
+    else await dispatchStream(exchange, request, kind === 'bytes' ? BYTES_WIRE : exchange.wire)
+  }
+  return { name, check, form, protocol, wire, serve }
+}
+
+const NONE: readonly string[] = []
+
+/** Counts the tokens of prompts for upstreams that do not. */
+const tokenCounter = (workers: CallServices['workers']): Operation => ({
+  parameters: 'verbatim',
+  async request(call) {
+    const version = call.headers[VERSION_HEADER] ?? ''
+    const foreign = call.large ? await workers.compute(call, refusedOfCount, version) : refusedOfCount.run(call, version)
+    if (foreign !== undefined) throw unsupportedParameter(foreign.param, foreign.hint)
+    const body = JSON.stringify({ input_tokens: await workers.countTokens(call) })
+    return { status: 200, headers: { 'content-type': 'application/json', 'content-length': String(body.length) }, body: [body] }
+  },
+})
+
+function dispatch(exchange: Exchange, request: DispatchRequest): Promise<Buffer | undefined> {
+  const dispatch = new Dispatch(request, exchange)
+  exchange.dispatched(dispatch)
+  return dispatch.run()
+}
+
+/** Resolves when the stream is committed, or when the client has waited so long that it needs a heartbeat. */
+function dispatchStream(exchange: Exchange, request: DispatchRequest, wire: ClientWire): Promise<void> {
+  return new Promise((resolve, reject) => {
+    exchange.openStream(resolve, wire)
+    dispatch(exchange, request).then(
+      () => resolve(),
+      (error: unknown) => {
+        // If the head is already sent, the promise is resolved: `fail` sends an error frame.
+        exchange.fail(error)
+        reject(error)
+      },
+    )
+  })
+}
+
+/** `GET /v1/models`: the principal's models. */
+export const modelList: Endpoint = {
+  name: 'models',
+  check: 'no body',
+  async serve(exchange) {
+    const data = await listModels(exchange.generation!.table, requirePrincipal(exchange))
+    exchange.body = Buffer.from(JSON.stringify({ object: 'list', data }))
+  },
+}
+
+/** `GET /v1/models/{id}`. `path`: the part before the id. The id may be percent-encoded. */
+export const oneModel = (path: string): Endpoint => ({
+  name: 'models',
+  check: 'no body',
+  async serve(exchange, ctx) {
+    const principal = requirePrincipal(exchange)
+    const name = decodeOnce(ctx.path.slice(path.length).replace(/\/$/, ''))
+    const model = await findModel(exchange.generation!.table, name, principal)
+    if (model === undefined) throw modelNotFound(name)
+    exchange.body = Buffer.from(JSON.stringify(model))
+  },
+})
+
+/** Refuses a call if no link has set a principal: without `auth`, no call is served. */
+export function requirePrincipal({ principal }: Exchange): Principal {
+  if (principal === undefined) throw new GatewayError('missing_api_key')
+  return principal
+}
+
+/** `ns%2Fm` (SDKs) and `ns/m` (typed) are the same id; `%252F` is another, `%zz` is invalid. */
+function decodeOnce(rawId: string): string {
+  try {
+    return decodeURIComponent(rawId)
+  } catch {
+    throw modelNotFound(rawId)
+  }
+}

@@ -1,0 +1,62 @@
+import { mock } from 'node:test'
+import { expect } from 'chai'
+import { LinkedList } from '../../../core/async/event-loop.ts'
+import type { Exchange } from '../../../core/call/exchange.ts'
+import { noteOpenCalls } from '../../../core/call/open-calls.ts'
+
+describe('calls under way', () => {
+  /** Where the clock stands, in milliseconds. */
+  let now: number
+  let open: LinkedList<Exchange>
+  let noted: Record<string, number[]>
+  let stop: () => void
+
+  beforeEach(() => {
+    now = 1000
+    open = new LinkedList()
+    noted = {}
+    mock.timers.enable({ apis: ['setInterval'] })
+    mock.method(performance, 'now', () => now)
+    stop = noteOpenCalls(open)
+  })
+
+  afterEach(() => {
+    stop()
+    mock.timers.reset()
+    mock.restoreAll()
+  })
+
+  /** A call that begins now. */
+  function begin(name: string): Exchange {
+    const times: number[] = []
+    noted[name] = times
+    const call = { times: { startedAt: now }, noteAttempt: () => times.push(now) } as unknown as Exchange
+    open.add(call)
+    return call
+  }
+
+  function pass(ms: number): void {
+    for (const end = now + ms; now < end; ) {
+      now += 10
+      mock.timers.tick(10)
+    }
+  }
+
+  it('are noted a twentieth of a second after they began, and the shortest never', () => {
+    const short = begin('short')
+    begin('first')
+    pass(30)
+    open.remove(short)
+    begin('second')
+    pass(70)
+    expect(noted).to.deep.equal({ short: [], first: [1050], second: [1100] })
+  })
+
+  it('are all looked at four times a second, also those of before', () => {
+    begin('first')
+    pass(500)
+    begin('second')
+    pass(100)
+    expect(noted).to.deep.equal({ first: [1050, 1250, 1500], second: [1550] })
+  })
+})
