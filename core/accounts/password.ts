@@ -1,5 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { Semaphore } from '../async/semaphore.ts'
 import { GatewayError } from '../errors.ts'
 
 /** The parameters of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
@@ -95,20 +96,10 @@ function readPhc(text: string): { readonly cost: Cost; readonly salt: Buffer; re
 /** The hash of no password: argon2id never yields 32 zero bytes. */
 const NO_HASH = phc(COST, randomBytes(SALT_BYTES), Buffer.alloc(HASH_BYTES))
 
-let running = 0
-const queue: (() => void)[] = []
+const places = new Semaphore(CONCURRENCY)
 
 /** Runs a few hashes at once and queues the rest, so that guessing passwords does not take the processors from calls. */
-async function limited<Result>(work: () => Promise<Result>): Promise<Result> {
-  if (queue.length >= MAX_QUEUED) throw new GatewayError('service_unavailable', { headers: { 'retry-after': '5' } })
-  if (running >= CONCURRENCY) await new Promise<void>((resolve) => queue.push(resolve))
-  else running++
-  try {
-    return await work()
-  } finally {
-    // The next one in the queue takes the place over.
-    const next = queue.shift()
-    if (next === undefined) running--
-    else next()
-  }
+function limited<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (places.waiting >= MAX_QUEUED) throw new GatewayError('service_unavailable', { headers: { 'retry-after': '5' } })
+  return places.run(work)
 }

@@ -1,4 +1,5 @@
 import { createHmac, hash } from 'node:crypto'
+import { SerialQueue } from '../async/serial-queue.ts'
 import type { BudgetsConfig } from '../config/config.ts'
 import type { Log } from '../observe/log.ts'
 import type { Secret } from '../sdk/api.ts'
@@ -48,7 +49,7 @@ export class Webhooks {
   readonly #times: WebhookTimes
   readonly #closing = new AbortController()
   readonly #timer: NodeJS.Timeout
-  #delivering: Promise<void> = Promise.resolve()
+  readonly #deliveries = new SerialQueue()
 
   constructor(options: WebhooksOptions) {
     this.#options = options
@@ -58,16 +59,15 @@ export class Webhooks {
 
   /** Delivers what is due, now. */
   wake(): void {
-    this.#delivering = this.#delivering.then(() =>
-      this.#deliver().catch((err: unknown) => this.#options.log.warn({ err }, 'messages to webhooks cannot be read')),
-    )
+    const failed = (err: unknown): void => this.#options.log.warn({ err }, 'messages to webhooks cannot be read')
+    this.#deliveries.run(() => this.#deliver()).catch(failed)
   }
 
   /** Ends deliveries: another gateway, or the next start, goes on with them. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#closing.abort()
-    await this.#delivering
+    await this.#deliveries.ended()
   }
 
   async #deliver(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
+import { SerialQueue } from '../async/serial-queue.ts'
 import { GatewayError } from '../errors.ts'
 import type { Memory } from '../protocol/call.ts'
 import type { FormFile, FormPart } from '../protocol/form.ts'
@@ -63,8 +64,9 @@ class FormReading implements Form {
   #size = 0
   #file: Promise<UploadFile> | undefined
   readonly #streams: BusboyFileStream[] = []
-  /** Writes files one after the other: the next one may begin before the last one is written. */
-  #writing: Promise<void> = Promise.resolve()
+  /** A file may begin before the one before it is written. */
+  readonly #writes = new SerialQueue()
+  readonly #written: Promise<void>[] = []
 
   constructor(limits: FormLimits, isCounted: boolean) {
     this.#limits = limits
@@ -88,7 +90,7 @@ class FormReading implements Form {
     request.on('data', onData).on('end', onEnd).on('error', onError)
     try {
       await this.#over.promise
-      await this.#writing
+      await Promise.all(this.#written)
     } finally {
       // The request lives as long as its connection.
       request.off('data', onData).off('end', onEnd).off('error', onError)
@@ -101,8 +103,7 @@ class FormReading implements Form {
     for (const stream of this.#streams) stream.destroy()
     const file = this.#file
     if (file === undefined) return
-    const close = () => file.then((each) => each.close()).catch(() => undefined)
-    this.#writing.then(close, close)
+    void this.#writes.ended().then(() => file.then((each) => each.close()).catch(() => undefined))
   }
 
   #count(bytes: number): void {
@@ -153,8 +154,9 @@ class FormReading implements Form {
     const file = { filename, type: TYPE.test(type) ? type : 'application/octet-stream', size: 0, read: EMPTY }
     this.parts.push({ name, value: file })
     this.#streams.push(stream)
-    this.#writing = this.#writing.then(() => this.#write(stream, file))
-    this.#writing.catch((error: unknown) => this.#over.reject(error))
+    const written = this.#writes.run(() => this.#write(stream, file))
+    written.catch((error: unknown) => this.#over.reject(error))
+    this.#written.push(written)
   }
 
   async #write(stream: BusboyFileStream, into: { size: number; read: FormFile['read'] }): Promise<void> {

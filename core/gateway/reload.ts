@@ -1,3 +1,4 @@
+import { SerialQueue } from '../async/serial-queue.ts'
 import type { Generation } from '../call/generation.ts'
 import type { Config } from '../config/config.ts'
 import { diffConfigs } from '../config/diff.ts'
@@ -61,8 +62,7 @@ export class Reloader {
   #texts: FileTexts
   #loadedAt = Date.now()
   #lastReload: ReloadOutcome | undefined
-  /** The end of the queue: reloads run one after the other. */
-  #queue: Promise<unknown> = Promise.resolve()
+  readonly #queue = new SerialQueue()
   /** The reload that is queued and has not started. */
   #pending: Promise<ReloadOutcome> | undefined
 
@@ -86,7 +86,7 @@ export class Reloader {
 
   /** Runs `bring`, which brings another process to the files in use, while no reload runs. */
   follow(bring: (files: FileTexts) => Promise<void>): Promise<void> {
-    return this.#enqueue(() => bring(this.#texts))
+    return this.#queue.run(() => bring(this.#texts))
   }
 
   get state(): ConfigState {
@@ -102,7 +102,7 @@ export class Reloader {
 
   /** Reloads routes.yaml. Requests during a reload share the next one. Never rejects. */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome> {
-    this.#pending ??= this.#enqueue(() => {
+    this.#pending ??= this.#queue.run(() => {
       this.#pending = undefined
       return this.#reload(trigger)
     })
@@ -112,18 +112,12 @@ export class Reloader {
   /** Closes all plugins. No call may be open. */
   async close(): Promise<void> {
     this.#watch.close()
-    await this.#queue
+    await this.#queue.ended()
     await this.live.close()
   }
 
-  #enqueue<Result>(run: () => Promise<Result>): Promise<Result> {
-    const result = this.#queue.then(run)
-    this.#queue = result.catch(() => undefined)
-    return result
-  }
-
   #checkFiles(): void {
-    void this.#enqueue(async () => {
+    void this.#queue.run(async () => {
       // Before the check, so that no change is missed: links and folders may have been replaced.
       this.#watch.follow(this.#files.paths)
       if (await this.#files.changed()) await this.#reload('file')

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Flusher } from '../async/flusher.ts'
 import { withTimeout } from '../async/timeout.ts'
 import { sizeOf, type ValueStore } from '../kept/value-store.ts'
 import type { KeySource, KeyWatcher } from '../keys/source.ts'
@@ -19,6 +20,10 @@ const BATCH_DELAY_MS = 100
 const MAX_BATCH = 500
 /** Calls in memory while control is away, some 10 MB without content. Further calls are counted as dropped. */
 const MAX_WAITING = 10_000
+/** The pause after a message that control did not take, in milliseconds: a new connection ends it. */
+const RETRY_MS = 1000
+/** Deadline of the last messages, when the process ends, in milliseconds. */
+const LAST_REPORT_MS = 5000
 /** The pause between attempts to reach control, in milliseconds. */
 const RECONNECT_MS = 50
 /** How long a question waits, in milliseconds: longer than it takes to replace a control process that has ended. */
@@ -58,12 +63,9 @@ export class RemoteControl implements ControlPlane {
   #channel: ControlChannel | undefined
   /** Resolves when control is connected. */
   #connected = Promise.withResolvers<ControlChannel>()
-  #isClosing = false
-  #waiting: CallRecord[] = []
   #valueBytes = 0
+  readonly #records: Flusher<CallRecord>
   #usedKeys = new Set<string>()
-  #timer: NodeJS.Timeout | undefined
-  #reporting: Promise<void> | undefined
   #lostTimer: NodeJS.Timeout | undefined
 
   constructor(options: RemoteControlOptions) {
@@ -77,6 +79,18 @@ export class RemoteControl implements ControlPlane {
         return () => this.#watchers.delete(watcher)
       },
     }
+    this.#records = new Flusher({
+      maxBatch: MAX_BATCH,
+      maxWaiting: MAX_WAITING,
+      delayMs: BATCH_DELAY_MS,
+      retryMs: RETRY_MS,
+      // One message at a time, so that a slow control process is not flooded.
+      write: (batch) => this.#report(batch),
+      onFull: ({ row }) => {
+        options.onDropped(1)
+        if (row !== undefined) options.journal?.done([row])
+      },
+    })
     this.recorder = { record: (record) => this.#record(record) }
     this.values = {
       get: (place, keys) => this.#ask((channel) => channel.call('getValues', place, keys)),
@@ -109,11 +123,8 @@ export class RemoteControl implements ControlPlane {
 
   /** Sends all waiting records, if control can be reached. No call may end after this. */
   async close(): Promise<void> {
-    this.#isClosing = true
-    clearTimeout(this.#timer)
-    await this.#reporting
-    while (this.#waiting.length > 0 && this.#channel !== undefined) if (!(await this.#report())) break
-    if (this.#waiting.length > 0) this.#options.onDropped(this.#waiting.length)
+    const { length: lost } = await this.#records.close(LAST_REPORT_MS)
+    if (lost > 0) this.#options.onDropped(lost)
     this.#closing.abort()
     clearTimeout(this.#lostTimer)
     this.#channel?.close()
@@ -149,7 +160,7 @@ export class RemoteControl implements ControlPlane {
     this.#connected.resolve(channel)
     // Whether it has its database.
     this.keys.findAccount(NOBODY).catch(() => undefined)
-    if (this.#waiting.length > 0) this.#schedule()
+    this.#records.retry()
     await new Promise<void>((resolve) => {
       if (channel.closed.aborted) resolve()
       else channel.closed.addEventListener('abort', () => resolve())
@@ -192,46 +203,23 @@ export class RemoteControl implements ControlPlane {
   }
 
   #record(record: CallRecord): void {
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.#options.onDropped(1)
-      if (record.row !== undefined) this.#options.journal?.done([record.row])
-    } else this.#waiting.push(record.trace ? { ...record, trace: waitingTrace(record.trace, this.#waiting.length) } : record)
-    this.#schedule()
+    const { trace } = record
+    this.#records.add(trace ? { ...record, trace: waitingTrace(trace, this.#records.waiting.length) } : record)
   }
 
-  #schedule(): void {
-    if (this.#reporting !== undefined || this.#isClosing) return
-    if (this.#waiting.length >= MAX_BATCH) this.#startReport()
-    else this.#timer ??= setTimeout(() => this.#startReport(), BATCH_DELAY_MS).unref()
-  }
-
-  #startReport(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#reporting = this.#report().then((reported) => {
-      this.#reporting = undefined
-      if (reported && this.#waiting.length > 0) this.#schedule()
-    })
-  }
-
-  /** Sends a batch; one at a time, so that a slow control process is not flooded. Resolves to whether it was taken. */
-  async #report(): Promise<boolean> {
-    const batch = this.#waiting.slice(0, MAX_BATCH)
+  async #report(batch: readonly CallRecord[]): Promise<void> {
     const keyIds = [...this.#usedKeys]
     this.#usedKeys.clear()
     try {
       const channel = this.#reachable()
       await channel.call('report', batch, keyIds)
-      this.#waiting.splice(0, batch.length)
       void this.#confirm(
         channel,
         batch.flatMap(({ row }) => row ?? []),
       )
-      return true
-    } catch {
+    } catch (error) {
       for (const id of keyIds) this.#usedKeys.add(id)
-      // Sent again with the next connection, or the next call.
-      return false
+      throw error
     }
   }
 
@@ -242,8 +230,7 @@ export class RemoteControl implements ControlPlane {
       await channel.call('written')
       this.#options.journal?.done(rows)
     } catch {
-      this.#waiting.unshift(...rows.map((row) => ({ row })))
-      this.#schedule()
+      this.#records.addAgain(rows.map((row) => ({ row })))
     }
   }
 }

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../async/bounded-map.ts'
+import { SerialQueue } from '../async/serial-queue.ts'
 import {
   type Counter,
   type CounterState,
@@ -80,7 +81,7 @@ export class StoredAuthority implements QuotaAuthority {
   /** Counters that cannot be changed. */
   readonly #faulty = new Set<string>()
   #next: Batch | undefined
-  #running: Promise<void> = Promise.resolve()
+  readonly #changes = new SerialQueue()
 
   /** `onFault`: told of a counter that cannot be changed, once until it can be changed again. */
   constructor(
@@ -112,17 +113,16 @@ export class StoredAuthority implements QuotaAuthority {
   }
 
   async close(): Promise<void> {
-    await this.#running
+    await this.#changes.ended()
     await this.#storage.close()
   }
 
   #schedule(): Batch {
     const renewals: Renewal[] = []
-    const done = this.#running.then(() => {
+    const done = this.#changes.run(() => {
       this.#next = undefined
       return this.#change(renewals)
     })
-    this.#running = done.catch(() => undefined)
     return { renewals, done }
   }
 

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { AggregatorRegistry } from 'prom-client'
+import { SerialQueue } from '../async/serial-queue.ts'
 import { type MetricFamily, Metrics, type MetricsState, type RenderedMetrics } from './metrics.ts'
 
 /** A process whose metrics are added up. */
@@ -21,8 +22,7 @@ export class TotalMetrics {
   readonly #known: Map<string, MetricsState>
   /** Processes that have ended since the last scrape. */
   readonly #ended = new Set<string>()
-  /** The end of the queue: scrapes run one after the other. */
-  #queue: Promise<unknown> = Promise.resolve()
+  readonly #scrapes = new SerialQueue()
 
   /** `file`: its path; it need not exist. */
   constructor(file: string) {
@@ -64,9 +64,7 @@ export class TotalMetrics {
   }
 
   #total(): Promise<Metrics> {
-    const total = this.#queue.then(() => this.#nextTotal())
-    this.#queue = total.catch(() => undefined)
-    return total
+    return this.#scrapes.run(() => this.#nextTotal())
   }
 
   async #nextTotal(): Promise<Metrics> {

@@ -1,4 +1,5 @@
 import type { QueryResult } from 'kysely'
+import { Semaphore } from '../async/semaphore.ts'
 import { StoreError } from './unavailable.ts'
 
 /** A compiled query. */
@@ -28,15 +29,13 @@ interface ConnectionPoolOptions {
 /** Connections that are opened as they are needed. Each has one user at a time; those who wait for one get it in their order. */
 export class ConnectionPool {
   readonly #options: ConnectionPoolOptions
+  readonly #places: Semaphore
   readonly #idle: Connection[] = []
-  /** Oldest first. */
-  readonly #waiting = new Set<PromiseWithResolvers<void>>()
-  readonly #unused = Promise.withResolvers<void>()
-  #used = 0
-  #closed = false
+  #closing: Promise<void> | undefined
 
   constructor(options: ConnectionPoolOptions) {
     this.#options = options
+    this.#places = new Semaphore(options.size)
   }
 
   /** Runs one statement on a connection. */
@@ -51,38 +50,39 @@ export class ConnectionPool {
 
   /** Resolves to a connection, which must be released. Throws `StoreError` after the longest wait, and once the pool is closed. */
   async acquire(): Promise<Connection> {
-    if (this.#closed) throw new StoreError('the database is closed')
-    if (this.#used < this.#options.size) this.#used += 1
-    else await this.#turn()
+    if (this.#closing !== undefined) throw new StoreError('the database is closed')
+    if (!this.#places.tryAcquire()) await this.#turn()
     try {
       return this.#next()
     } catch (error) {
-      this.#leave()
+      this.#places.release()
       throw error
     }
   }
 
   release(connection: Connection): void {
     if (!connection.ended) this.#idle.push(connection)
-    this.#leave()
+    this.#places.release()
   }
 
   /** Resolves when all statements so far, waiting ones included, have ended, and the connections are closed. */
-  async close(): Promise<void> {
-    this.#closed = true
-    if (this.#used > 0) await this.#unused.promise
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    // Those who wait come first.
+    await Promise.all(Array.from({ length: this.#options.size }, () => this.#places.acquire()))
     await Promise.all(this.#idle.splice(0).map((connection) => connection.close()))
   }
 
-  /** Resolves when a user has left its place to this one. */
+  /** Waits for the place of another user. */
   async #turn(): Promise<void> {
-    const turn = Promise.withResolvers<void>()
-    this.#waiting.add(turn)
-    const timer = setTimeout(() => {
-      this.#waiting.delete(turn)
-      turn.reject(new StoreError('other statements take too long', { row: 'storage_busy', code: 'SQLITE_BUSY' }))
-    }, this.#options.wait)
-    return turn.promise.finally(() => clearTimeout(timer))
+    const waiting = new AbortController()
+    const error = new StoreError('other statements take too long', { row: 'storage_busy', code: 'SQLITE_BUSY' })
+    const timer = setTimeout(() => waiting.abort(error), this.#options.wait)
+    await this.#places.acquire(waiting.signal).finally(() => clearTimeout(timer))
   }
 
   #next(): Connection {
@@ -90,16 +90,5 @@ export class ConnectionPool {
     let connection = this.#idle.pop()
     while (connection?.ended) connection = this.#idle.pop()
     return connection ?? this.#options.connect()
-  }
-
-  #leave(): void {
-    const [turn] = this.#waiting
-    if (turn !== undefined) {
-      this.#waiting.delete(turn)
-      turn.resolve()
-      return
-    }
-    this.#used -= 1
-    if (this.#used === 0 && this.#closed) this.#unused.resolve()
   }
 }

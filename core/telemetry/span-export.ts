@@ -1,4 +1,5 @@
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { Flusher } from '../async/flusher.ts'
 import { withTimeout } from '../async/timeout.ts'
 import { CodedError } from '../errors.ts'
 import type { Log } from '../observe/log.ts'
@@ -29,64 +30,42 @@ export interface SpanExportOptions {
 export class SpanExport {
   readonly #exporter: OTLPTraceExporter
   readonly #origin: Origin
-  readonly #delayMs: number
   readonly #log: SpanExportOptions['log']
   readonly #spans: HostCounter
-  #waiting: TracedCall[] = []
-  #timer: NodeJS.Timeout | undefined
-  #exporting: Promise<void> | undefined
+  readonly #calls: Flusher<TracedCall>
   #isLosing = false
-  #isClosing = false
 
   constructor({ settings, origin, log, metrics }: SpanExportOptions) {
     this.#exporter = new OTLPTraceExporter({ url: settings.url })
     this.#origin = origin
-    this.#delayMs = settings.delayMs
     this.#log = log
     this.#spans = metrics.declare(METRICS.traceSpans)
     for (const result of ['exported', 'failed', 'dropped']) this.#spans.add(0, result)
+    this.#calls = new Flusher({
+      maxBatch: MAX_BATCH,
+      maxWaiting: MAX_WAITING,
+      delayMs: settings.delayMs,
+      retryMs: settings.delayMs,
+      // One export at a time: a slow collector is not flooded.
+      write: (batch) => this.#export(batch),
+      onFull: (call) => this.#lose([call], 'dropped', new CodedError('COLLECTOR_TOO_SLOW', 'the collector is too slow')),
+    })
   }
 
   /** Exports the spans of a call that has ended, a moment later. */
-  add(call: TracedCall): void {
-    const ahead = this.#waiting.length
-    if (ahead < MAX_WAITING) this.#waiting.push({ row: call.row, trace: waitingTrace(call.trace, ahead) })
-    else this.#lose([call], 'dropped', new CodedError('COLLECTOR_TOO_SLOW', 'the collector is too slow'))
-    this.#schedule()
+  add({ row, trace }: TracedCall): void {
+    this.#calls.add({ row, trace: waitingTrace(trace, this.#calls.waiting.length) })
   }
 
   /** Exports what waits, if the collector answers in time. No call may be added after this. */
   async close(): Promise<void> {
-    this.#isClosing = true
-    clearTimeout(this.#timer)
-    await withTimeout(LAST_EXPORT_MS, this.#exportRest()).catch(() => undefined)
-    if (this.#waiting.length > 0) this.#lose(this.#waiting, 'dropped', new CodedError('GATEWAY_ENDED', 'the gateway has ended'))
+    const left = await this.#calls.close(LAST_EXPORT_MS)
+    if (left.length > 0) this.#lose(left, 'dropped', new CodedError('GATEWAY_ENDED', 'the gateway has ended'))
     await withTimeout(LAST_EXPORT_MS, this.#exporter.shutdown()).catch(() => undefined)
   }
 
-  #schedule(): void {
-    if (this.#exporting !== undefined || this.#isClosing || this.#waiting.length === 0) return
-    if (this.#waiting.length >= MAX_BATCH) this.#export()
-    else this.#timer ??= setTimeout(() => this.#export(), this.#delayMs).unref()
-  }
-
-  /** One batch at a time: a slow collector is not flooded. */
-  #export(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#exporting = this.#exportBatch().finally(() => {
-      this.#exporting = undefined
-      this.#schedule()
-    })
-  }
-
-  async #exportRest(): Promise<void> {
-    await this.#exporting
-    while (this.#waiting.length > 0) await this.#exportBatch()
-  }
-
-  async #exportBatch(): Promise<void> {
-    const batch = this.#waiting.splice(0, MAX_BATCH)
+  /** Spans that cannot be exported are lost: a collector that is away for long would fill the memory. */
+  async #export(batch: readonly TracedCall[]): Promise<void> {
     const spans = batch.flatMap((call) => spansOf(call, this.#origin))
     const error = await new Promise<Error | undefined>((resolve) =>
       this.#exporter.export(spans, ({ code, error: cause }) =>

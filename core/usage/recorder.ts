@@ -1,4 +1,4 @@
-import { withTimeout } from '../async/timeout.ts'
+import { Flusher } from '../async/flusher.ts'
 import type { ErrorName } from '../error-table.ts'
 import type { Log } from '../observe/log.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
@@ -55,60 +55,47 @@ interface SpanSink {
 
 /** Writes calls to the log as they end, and to the database in batches: no call waits for the database or fails with it. */
 export class CallRecorder implements CallSink {
-  readonly #writer: CallRecorderOptions['writer']
-  readonly #log: CallRecorderOptions['log']
-  readonly #dropped: HostCounter
-  readonly #failures: HostCounter
-  readonly #onWritten: CallRecorderOptions['onWritten']
-  readonly #spans: CallRecorderOptions['spans']
+  readonly #options: CallRecorderOptions
+  readonly #rows: Flusher<CallsTable>
   readonly #listeners = new Set<(call: CallsTable) => void>()
   readonly #ending = new AbortController()
-  /** Calls that are not written yet, oldest first. */
-  #waiting: CallsTable[] = []
-  /** Rows written so far, or lost at the end. */
-  #done = 0
-  /** Who waits until so many rows are done. */
-  readonly #barriers: { readonly count: number; resolve(): void }[] = []
-  #timer: NodeJS.Timeout | undefined
-  #writing: Promise<void> | undefined
   /** Why the last write failed. */
   #failure: ErrorName | undefined
-  #closing = false
 
-  constructor({ writer, log, dropped, failures, onWritten, spans }: CallRecorderOptions) {
-    this.#writer = writer
-    this.#log = log
-    this.#dropped = dropped
-    this.#failures = failures
-    this.#onWritten = onWritten
-    this.#spans = spans
+  constructor(options: CallRecorderOptions) {
+    const { dropped, failures } = options
+    this.#options = options
+    this.#rows = new Flusher({
+      maxBatch: MAX_BATCH,
+      maxWaiting: MAX_WAITING,
+      delayMs: BATCH_DELAY_MS,
+      retryMs: RETRY_DELAY_MS,
+      write: (batch) => this.#write(batch),
+      onFull: (row) => {
+        dropped.add(1)
+        options.onWritten?.([row])
+      },
+    })
     dropped.add(0)
     for (const error of FAILURES) failures.add(0, error)
   }
 
   record({ line, row, trace }: CallRecord): void {
-    if (line !== undefined) this.#log.writeLine(line.level, line.fields, 'call')
+    if (line !== undefined) this.#options.log.writeLine(line.level, line.fields, 'call')
     if (row === undefined) return
     for (const listener of this.#listeners) listener(row)
-    if (trace !== undefined) this.#spans?.add({ row, trace })
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.#dropped.add(1)
-      this.#onWritten?.([row])
-    } else this.#waiting.push(row)
-    this.#schedule()
+    if (trace !== undefined) this.#options.spans?.add({ row, trace })
+    this.#rows.add(row)
   }
 
   /** Resolves when all calls that were recorded so far are written, or lost. */
   written(): Promise<void> {
-    if (this.#waiting.length === 0) return Promise.resolve()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#barriers.push({ count: this.#done + this.#waiting.length, resolve })
-    return promise
+    return this.#rows.flushed()
   }
 
   /** Finds a call that is not written yet. */
   find(id: string): CallsTable | undefined {
-    return this.#waiting.find((row) => row.id === id)
+    return this.#rows.waiting.find((row) => row.id === id)
   }
 
   /** Calls `listener` with each call as it ends, until the returned function is called. */
@@ -129,62 +116,28 @@ export class CallRecorder implements CallSink {
 
   /** Writes all waiting calls, if the database is available. No call may end after this. */
   async close(): Promise<void> {
-    this.#closing = true
-    clearTimeout(this.#timer)
-    await withTimeout(LAST_WRITE_MS, this.#writeRest()).catch(() => undefined)
-    const lost = this.#waiting.length
+    const { length: lost } = await this.#rows.close(LAST_WRITE_MS)
     if (lost === 0) return
-    this.#waiting = []
-    this.#passBarriers(lost)
-    this.#dropped.add(lost)
-    this.#log.error({ calls: lost }, 'usage rows lost at shutdown')
+    this.#options.dropped.add(lost)
+    this.#options.log.error({ calls: lost }, 'usage rows lost at shutdown')
   }
 
-  /** Schedules the next write of waiting calls. */
-  #schedule(): void {
-    if (this.#writing !== undefined || this.#closing) return
-    if (this.#waiting.length >= MAX_BATCH && this.#failure === undefined) this.#write()
-    else this.#timer ??= setTimeout(() => this.#write(), this.#failure ? RETRY_DELAY_MS : BATCH_DELAY_MS).unref()
-  }
-
-  #write(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#writing = this.#writeBatch().finally(() => {
-      this.#writing = undefined
-      if (this.#waiting.length > 0) this.#schedule()
-    })
-  }
-
-  async #writeBatch(): Promise<void> {
-    const batch = this.#waiting.slice(0, MAX_BATCH)
+  async #write(batch: readonly CallsTable[]): Promise<void> {
+    const { writer, log, failures, onWritten } = this.#options
     try {
-      await this.#writer.write(batch)
-      this.#waiting = this.#waiting.slice(batch.length)
-      this.#passBarriers(batch.length)
-      this.#onWritten?.(batch)
-      if (this.#failure !== undefined) this.#log.info({ calls: batch.length }, 'usage rows written again')
-      this.#failure = undefined
+      await writer.write(batch)
     } catch (err) {
       const known = storageError(err)
       const failure = known?.row ?? 'internal_error'
-      this.#failures.add(1, failure)
+      failures.add(1, failure)
       if (failure !== this.#failure)
-        this.#log.warn({ err, ...(known && { detail: known.message }) }, 'cannot write usage rows, retrying')
+        log.warn({ err, ...(known && { detail: known.message }) }, 'cannot write usage rows, retrying')
       this.#failure = failure
+      throw err
     }
-  }
-
-  #passBarriers(rows: number): void {
-    this.#done += rows
-    while (this.#barriers.length > 0 && this.#barriers[0]!.count <= this.#done) this.#barriers.shift()!.resolve()
-  }
-
-  /** After a failure it makes one more attempt. */
-  async #writeRest(): Promise<void> {
-    await this.#writing
+    onWritten?.(batch)
+    if (this.#failure !== undefined) log.info({ calls: batch.length }, 'usage rows written again')
     this.#failure = undefined
-    while (this.#waiting.length > 0 && this.#failure === undefined) await this.#writeBatch()
   }
 }
 

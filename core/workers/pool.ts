@@ -1,4 +1,5 @@
 import { Piscina } from 'piscina'
+import { Semaphore } from '../async/semaphore.ts'
 import { CodedError, GatewayError } from '../errors.ts'
 import { formsOf } from '../protocol/call-forms.ts'
 import { ScanError } from '../protocol/json.ts'
@@ -72,7 +73,7 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
   const pool = createPool(threads, RESOLVE_PLUGIN_API)
   const largeThreads = Math.max(1, threads >> 1)
   const largePool = createPool(largeThreads, LARGE_BODIES)
-  const places = new Places(largeThreads)
+  const places = new Semaphore(largeThreads)
 
   async function run({ input, moved }: TaskInput, fn: TaskFunction): Promise<unknown> {
     if (pool.queueSize >= MAX_QUEUE)
@@ -87,12 +88,7 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
   /** `prepare` is called when there is a thread: bodies that wait are not copied. */
   async function runLarge(prepare: () => TaskInput, fn: TaskFunction): Promise<unknown> {
     if (places.waiting >= MAX_LARGE_QUEUE) throw overloaded()
-    await places.acquire()
-    try {
-      return await start(largePool, prepare(), fn)
-    } finally {
-      places.release()
-    }
+    return places.run(() => start(largePool, prepare(), fn))
   }
 
   /** Piscina replaces a dead thread only when a new task comes: while tasks wait, an empty one starts a thread. */
@@ -174,30 +170,4 @@ function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
     ? new Uint8Array(buffer)
     : (new Uint8Array(bytes) as Uint8Array<ArrayBuffer>)
-}
-
-/** Places for tasks, given in order of arrival. */
-class Places {
-  #free: number
-  readonly #queue: (() => void)[] = []
-
-  constructor(count: number) {
-    this.#free = count
-  }
-
-  /** Tasks that wait for a place. */
-  get waiting(): number {
-    return this.#queue.length
-  }
-
-  async acquire(): Promise<void> {
-    if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#queue.push(resolve))
-  }
-
-  release(): void {
-    const next = this.#queue.shift()
-    if (next === undefined) this.#free++
-    else next()
-  }
 }
