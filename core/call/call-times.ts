@@ -7,7 +7,6 @@ export class CallTimes {
   #waitingSince: number | undefined
   /** Overhead at the head of a stream: later time is the upstream's and the client's. */
   #overheadAtHead: number | undefined
-  #firstByteMs: number | undefined
 
   /** The call waits for an upstream. */
   waits(): void {
@@ -27,16 +26,11 @@ export class CallTimes {
     this.#overheadAtHead = this.elapsed().overhead
   }
 
-  /** The first byte of a stream was sent. */
-  firstByte(): void {
-    this.#firstByteMs = performance.now() - this.startedAt
-  }
-
   /** The time until now, and the gateway's own part of it until the reply's head. */
-  elapsed(): { readonly total: number; readonly overhead: number; readonly firstByte: number | undefined } {
+  elapsed(): { readonly total: number; readonly overhead: number } {
     const total = performance.now() - this.startedAt
     const overhead = this.#overheadAtHead ?? Math.max(total - this.#waitedMs - this.#wait, 0)
-    return { total, overhead, firstByte: this.#firstByteMs }
+    return { total, overhead }
   }
 
   get #wait(): number {

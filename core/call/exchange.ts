@@ -2,9 +2,12 @@ import type { ServerResponse } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import type { Linked } from '../async/event-loop.ts'
 import type { Config } from '../config/config.ts'
-import type { Dispatch, DispatchListener } from '../dispatch/dispatch.ts'
+import { CLIENT_GONE } from '../dispatch/attempt.ts'
+import type { DispatchedCall, RunningAttempt } from '../dispatch/dispatch.ts'
+import { type Plan, traceOf } from '../dispatch/plan.ts'
 import { Relay } from '../dispatch/relay.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
+import { type BudgetCharge, PriceUnknown } from '../limits/budgets.ts'
 import { sumOfCosts } from '../limits/prices/price.ts'
 import type { PriceList } from '../limits/prices/price-list.ts'
 import { outcomeKind } from '../observe/call-log.ts'
@@ -36,7 +39,6 @@ import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
 import { type BodyServices, CallBody } from './body.ts'
-import { type BudgetCharge, PriceUnknown } from './budgets.ts'
 import { CallTimes } from './call-times.ts'
 
 /** The generation of a call, held until `release`. */
@@ -114,6 +116,9 @@ const BETA_HEADER = 'anthropic-beta'
 /** The state of a reply after its end. */
 export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
 
+/** What the client gets of a call that has not failed. */
+export type Reply = { readonly kind: 'whole'; readonly body: Buffer } | { readonly kind: 'stream'; readonly stream: Relay }
+
 /** The reply of a link instead of an upstream's. */
 export interface LinkReply {
   readonly link: RunningLink
@@ -133,8 +138,15 @@ export interface ExchangeServices extends BodyServices {
 /** How much of a stream has no line in the journal if its process is killed, in milliseconds. */
 const NOTE_AGAIN_MS = 1000
 
+/** How the connection of a call ended, at that moment. */
+interface Closed {
+  readonly kind: Outcome['kind']
+  readonly status: number
+  readonly error: GatewayError | undefined
+}
+
 /** One request and its reply: core's state of them, from the first byte until settled. */
-export class Exchange implements DispatchListener, Linked {
+export class Exchange implements DispatchedCall, Linked {
   previous: this | undefined
   next: this | undefined
   readonly id: string
@@ -173,10 +185,8 @@ export class Exchange implements DispatchListener, Linked {
   /** What the call is charged to the budgets of its caller. */
   budgetCharge: BudgetCharge | undefined
 
-  /** The whole reply to the client; undefined before. */
-  body: Buffer | undefined
-  /** The stream to the client; undefined before. */
-  stream: Relay | undefined
+  /** Set once. */
+  reply: Reply | undefined
   /** The call's failure. */
   failure: GatewayError | undefined
   /** Failures of plugins, whether they failed the call or not. */
@@ -185,6 +195,10 @@ export class Exchange implements DispatchListener, Linked {
   onClosed: (() => void) | undefined
 
   readonly times = new CallTimes()
+  plan: Plan | undefined
+  running: RunningAttempt | undefined
+  /** Resolves when the call no longer uses any upstream; undefined if it uses none. */
+  dispatching: Promise<void> | undefined
   /** Milliseconds of the last wait. */
   #servedMs = 0
   #services: ExchangeServices | undefined
@@ -192,9 +206,8 @@ export class Exchange implements DispatchListener, Linked {
   /** When the journal has last noted the attempt under way, in monotonic milliseconds; undefined if it never has. */
   #notedAt: number | undefined
   #isDecided = false
-  #dispatch: Dispatch | undefined
-  #abort: AbortController | undefined
-  #closed = false
+  readonly #abort = new AbortController()
+  #closed: Closed | undefined
   #hookRunner: HookRunner | undefined
   #outcome: Outcome | undefined
 
@@ -221,15 +234,22 @@ export class Exchange implements DispatchListener, Linked {
     return this.endpoint?.wire ?? OPENAI_WIRE
   }
 
+  /** Aborted when the call must end, with the reason: its client has gone, its time is over, a link or the gateway ends it. */
   get signal(): AbortSignal {
-    this.#abort ??= new AbortController()
-    if (this.#closed) this.#abort.abort()
     return this.#abort.signal
+  }
+
+  abort(reason: GatewayError): void {
+    this.#abort.abort(reason)
   }
 
   /** The reply is complete, or the client disconnected. */
   get closed(): boolean {
-    return this.#closed
+    return this.#closed !== undefined
+  }
+
+  get stream(): Relay | undefined {
+    return this.reply?.kind === 'stream' ? this.reply.stream : undefined
   }
 
   /** The requested model; undefined if the body is unread or has none. */
@@ -295,28 +315,23 @@ export class Exchange implements DispatchListener, Linked {
     this.#retryHooks = [...this.#retryHooks, { link: this.currentLink, fn }]
   }
 
-  /** Sets the dispatch of the call. */
-  dispatched(dispatch: Dispatch): void {
-    this.#dispatch = dispatch
-  }
-
   /** How the call was routed; of a call that was refused before its first target was chosen, its route. */
   get routeTrace(): RouteTrace | undefined {
-    if (this.#dispatch !== undefined || this.route === undefined) return this.#dispatch?.trace
+    if (this.plan !== undefined) return traceOf(this.plan)
+    if (this.route === undefined) return undefined
     const unpriced = this.failure instanceof PriceUnknown ? this.failure.targets : []
     const skipped = unpriced.map((target) => ({ target, why: 'price_unknown' as const }))
     return { route: this.route.id, skipped, parameters: {} }
   }
 
-  /** Opens the stream to the client. `onHeadDue`: called when the head should be sent before anything is committed. */
-  openStream(onHeadDue: () => void, wire = this.wire): Relay {
-    const { heartbeat, journal } = this.#services!
-    const onFirstByte = (): void => this.times.firstByte()
-    this.stream = new Relay(heartbeat, { onHeadDue, onFirstByte, onEnd: () => journal?.flush() }, wire)
-    return this.stream
+  /** Opens the stream to the client. */
+  openStream(wire = this.wire): Relay {
+    const stream = new Relay(this.#services!.heartbeat, wire)
+    this.reply = { kind: 'stream', stream }
+    return stream
   }
 
-  onWait(): void {
+  waits(): void {
     this.trace?.begins(this.upstreamHeaders)
     this.times.waits()
   }
@@ -343,19 +358,23 @@ export class Exchange implements DispatchListener, Linked {
     return undefined
   }
 
-  onAttemptEnded(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void {
+  attempted(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void {
+    this.running = undefined
     this.attempts.push(record)
     this.times.waited()
     this.trace?.ended(tokens !== undefined)
     if (tokens !== undefined) this.charge = this.#chargedWith(record, tokens, call)
     // Also to replace the estimate of an attempt that in the end used none.
-    if (tokens !== undefined || this.#notedAt !== undefined) this.#services?.journal?.note(this, record)
+    const journal = this.#services?.journal
+    if (tokens !== undefined || this.#notedAt !== undefined) journal?.note(this, record)
+    // Before the client has the end of its stream.
+    if (this.stream !== undefined && record.result === 'ok') journal?.flush()
   }
 
   /** Notes what the attempt under way would be charged if this process were killed at `now`: again after a second, until it ends. */
   noteAttempt(now: number): void {
     if (this.#notedAt !== undefined && now - this.#notedAt < NOTE_AGAIN_MS) return
-    const cut = this.#dispatch?.cutOff(now)
+    const cut = this.running?.cutOff(now)
     if (cut === undefined) return
     this.#notedAt = now
     const { record, tokens, call } = cut
@@ -392,7 +411,7 @@ export class Exchange implements DispatchListener, Linked {
       : prices?.chargeOf(served, usage, call, variants)
   }
 
-  onServed(served: Served, dropped: readonly string[], cap: number | undefined): void {
+  servedBy(served: Served, dropped: readonly string[], cap: number | undefined): void {
     this.served = served
     this.dropped = this.#hasLostBetas && !Object.hasOwn(this.upstreamHeaders, BETA_HEADER) ? [...dropped, BETA_HEADER] : dropped
     this.cap = cap
@@ -402,12 +421,13 @@ export class Exchange implements DispatchListener, Linked {
 
   /** The ended attempts, and the one that is streaming. */
   get attemptsSoFar(): readonly AttemptRecord[] {
-    if (this.served === undefined || this.stream === undefined || this.stream.ended) return [...this.attempts]
-    return [...this.attempts, { ...this.served, result: 'ok', start: this.#dispatch!.attemptStart, ms: this.#servedMs }]
+    if (this.served === undefined || this.running === undefined) return [...this.attempts]
+    return [...this.attempts, { ...this.served, result: 'ok', start: this.running.start, ms: this.#servedMs }]
   }
 
   /** Fails the call; the first error is kept. If its head is sent, a stream ends with an error frame. */
   fail(error: unknown): void {
+    if (this.#closed !== undefined) return
     const failure = asGatewayError(error)
     const { cause } = failure
     if (cause instanceof PluginFailure && !this.pluginFailures.includes(cause)) this.pluginFailures.push(cause)
@@ -421,29 +441,30 @@ export class Exchange implements DispatchListener, Linked {
     if (this.#hookRunner !== undefined) this.#hookRunner.failedLate(this.id, failure)
     else {
       this.fail(error)
-      this.stop(error)
+      this.abort(error)
     }
     return error
   }
 
-  /** Fails the current attempt, and sends `error` to the client. */
-  stop(error: GatewayError): void {
-    this.#dispatch?.fail(error)
-  }
-
-  /** Called after the last byte or a disconnect: stops all running work and returns the outcome. */
-  close(response: SentReply): Outcome {
-    this.#closed = true
-    this.onClosed?.()
+  /** Called after the last byte or a disconnect: ends all running work, which is over when `dispatching` resolves. */
+  close(response: SentReply): void {
     const disconnected = !response.writableFinished && this.failure === undefined
-    this.#dispatch?.abort()
-    this.stream?.close()
-    this.#abort?.abort()
-    const now = performance.now()
-    return {
+    this.#closed = {
       kind: disconnected ? 'client_closed' : outcomeKind(this.failure),
       status: disconnected ? 499 : response.statusCode,
       error: this.failure,
+    }
+    this.onClosed?.()
+    this.stream?.close()
+    this.abort(CLIENT_GONE)
+  }
+
+  /** What has come of a closed call, once no work runs. */
+  get outcome(): Outcome {
+    const now = performance.now()
+    const { stream } = this
+    return {
+      ...this.#closed!,
       endpoint: this.endpointName,
       model: this.model,
       stream: this.#requestBody?.call?.stream ?? false,
@@ -453,7 +474,10 @@ export class Exchange implements DispatchListener, Linked {
       usage: this.charge?.usage,
       usageEstimated: this.charge?.estimated ?? false,
       cost: this.charge?.cost,
-      times: this.times.elapsed(),
+      times: {
+        ...this.times.elapsed(),
+        ...(stream?.firstByteAt !== undefined && { firstByte: stream.firstByteAt - this.times.startedAt }),
+      },
     }
   }
 
@@ -471,8 +495,7 @@ export class Exchange implements DispatchListener, Linked {
     this.generation?.release()
     this.#requestBody?.release()
     this.#requestBody = undefined
-    this.#dispatch = undefined
-    this.body = undefined
-    this.stream = undefined
+    this.plan = undefined
+    this.reply = undefined
   }
 }

@@ -31,7 +31,8 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
       await sendChunks(exchange, link.name, { chunks: call.includeUsage ? chunks : withoutUsage(chunks), writer })
     } else {
       const encode = isChat && forms ? (completion: ChatCompletion) => forms.reply(completion) : undefined
-      exchange.body = transformCompletion(copy(reply, exchange), exchange.transforms, encode)
+      const body = transformCompletion(copy(reply, exchange), exchange.transforms, encode)
+      exchange.reply = { kind: 'whole', body }
     }
   } catch (thrown) {
     throw pluginError(link.name, 'reply', thrown)
@@ -52,22 +53,17 @@ interface LinkStream {
 }
 
 /** Resolves when the stream's head may be sent. */
-function sendChunks(exchange: Exchange, link: string, stream: LinkStream): Promise<void> {
-  return new Promise((resolve, reject) => {
-    writeChunks(exchange, exchange.openStream(resolve), stream, resolve).catch((thrown: unknown) => {
-      const error = pluginError(link, 'reply', thrown)
-      exchange.fail(error)
-      reject(error)
-    })
+async function sendChunks(exchange: Exchange, link: string, stream: LinkStream): Promise<void> {
+  const relay = exchange.openStream()
+  const sent = writeChunks(exchange, relay, stream).catch((thrown: unknown) => {
+    const error = pluginError(link, 'reply', thrown)
+    exchange.fail(error)
+    throw error
   })
+  await Promise.race([relay.headDue, sent])
 }
 
-async function writeChunks(
-  exchange: Exchange,
-  relay: Relay,
-  { chunks, writer }: LinkStream,
-  onCommitted: () => void,
-): Promise<void> {
+async function writeChunks(exchange: Exchange, relay: Relay, { chunks, writer }: LinkStream): Promise<void> {
   let paused: PromiseWithResolvers<void> | undefined
   const source = {
     pause: () => {
@@ -85,15 +81,11 @@ async function writeChunks(
     if (!hasChoices(chunk)) throw violationBy(chunk, 'REPLY_OF_OTHER_KIND')
     for (const sent of transformChunk(copy(chunk, exchange), exchange.transforms, writer)) relay.push(sent, true)
     relay.flush()
-    if (relay.begun) {
-      relay.commit()
-      onCommitted()
-    }
+    if (relay.begun) relay.commit()
     await paused?.promise
   }
   relay.end(writer.end())
   relay.finish()
-  onCommitted()
 }
 
 /** A link may reuse the object that it sends, and the transforms of outer links may change it. */

@@ -1,6 +1,7 @@
-import { type CallStateStore, Dispatch, type DispatchRequest } from '../dispatch/dispatch.ts'
+import { type CallStateStore, type DispatchRequest, dispatch } from '../dispatch/dispatch.ts'
 import { checkReferences, profilesFor } from '../dispatch/serving.ts'
 import { GatewayError } from '../errors.ts'
+import type { Budgets } from '../limits/budgets.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import { modelNotFound } from '../protocol/call.ts'
@@ -16,7 +17,6 @@ import type { Call, Principal } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { ReplyThreads } from '../upstream/readers/whole.ts'
-import type { Budgets } from './budgets.ts'
 import type { Endpoint, Exchange } from './exchange.ts'
 
 /** The services of calls, apart from their generation. */
@@ -57,7 +57,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       const charge = budgets.charge({
         call,
         principal,
-        route,
+        candidates,
         prices,
         settings: config.budgets,
         hasHostedTools: tools.length > 0,
@@ -97,8 +97,8 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       },
     }
     const kind = format.kind?.(call) ?? (call.stream ? 'events' : 'whole')
-    if (kind === 'whole') exchange.body = await dispatch(exchange, request)
-    else await dispatchStream(exchange, request, kind === 'bytes' ? BYTES_WIRE : exchange.wire)
+    if (kind === 'whole') await sendWhole(exchange, request)
+    else await sendStream(exchange, request, kind === 'bytes' ? BYTES_WIRE : exchange.wire)
   }
   return { name, check, form, protocol, wire, serve }
 }
@@ -117,25 +117,28 @@ const tokenCounter = (workers: CallServices['workers']): Operation => ({
   },
 })
 
-function dispatch(exchange: Exchange, request: DispatchRequest): Promise<Buffer | undefined> {
-  const dispatch = new Dispatch(request, exchange)
-  exchange.dispatched(dispatch)
-  return dispatch.run()
+/** Sends the call to its upstreams, until the last byte of the reply, or of the last attempt. */
+function dispatched(exchange: Exchange, request: DispatchRequest): Promise<Buffer | undefined> {
+  const reply = dispatch(request, exchange)
+  const isOver = (): void => {
+    exchange.dispatching = undefined
+  }
+  exchange.dispatching = reply.then(isOver, isOver)
+  return reply
+}
+
+async function sendWhole(exchange: Exchange, request: DispatchRequest): Promise<void> {
+  const body = await dispatched(exchange, request)
+  if (body !== undefined) exchange.reply = { kind: 'whole', body }
 }
 
 /** Resolves when the stream is committed, or when the client has waited so long that it needs a heartbeat. */
-function dispatchStream(exchange: Exchange, request: DispatchRequest, wire: ClientWire): Promise<void> {
-  return new Promise((resolve, reject) => {
-    exchange.openStream(resolve, wire)
-    dispatch(exchange, request).then(
-      () => resolve(),
-      (error: unknown) => {
-        // If the head is already sent, the promise is resolved: `fail` sends an error frame.
-        exchange.fail(error)
-        reject(error)
-      },
-    )
-  })
+async function sendStream(exchange: Exchange, request: DispatchRequest, wire: ClientWire): Promise<void> {
+  const stream = exchange.openStream(wire)
+  const sent = dispatched(exchange, request)
+  // If the head is out by then, it fails by an error frame.
+  sent.catch((error: unknown) => exchange.fail(error))
+  await Promise.race([stream.headDue, sent])
 }
 
 /** `GET /v1/models`: the principal's models. */
@@ -144,7 +147,7 @@ export const modelList: Endpoint = {
   check: 'no body',
   async serve(exchange) {
     const data = await listModels(exchange.generation!.table, requirePrincipal(exchange))
-    exchange.body = Buffer.from(JSON.stringify({ object: 'list', data }))
+    exchange.reply = { kind: 'whole', body: Buffer.from(JSON.stringify({ object: 'list', data })) }
   },
 }
 
@@ -157,7 +160,7 @@ export const oneModel = (path: string): Endpoint => ({
     const name = decodeOnce(ctx.path.slice(path.length).replace(/\/$/, ''))
     const model = await findModel(exchange.generation!.table, name, principal)
     if (model === undefined) throw modelNotFound(name)
-    exchange.body = Buffer.from(JSON.stringify(model))
+    exchange.reply = { kind: 'whole', body: Buffer.from(JSON.stringify(model)) }
   },
 })
 

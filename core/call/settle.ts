@@ -28,7 +28,14 @@ export class Settlement implements HookRunner {
 
   /** Called once per request, when its reply closes. */
   settle(exchange: Exchange, { headers }: Pick<IncomingMessage, 'headers'>, response: SentReply): void {
-    const outcome = exchange.close(response)
+    exchange.close(response)
+    // An attempt under way ends now, and has its charge.
+    if (exchange.dispatching === undefined) this.#settle(exchange, headers)
+    else void exchange.dispatching.then(() => this.#settle(exchange, headers))
+  }
+
+  #settle(exchange: Exchange, headers: IncomingHttpHeaders): void {
+    const { outcome } = exchange
     if (exchange.charge?.isUnfinished) exchange.budgetCharge?.keep()
     else exchange.budgetCharge?.settle(outcome)
     // Probes and scrapes are not calls.

@@ -1,4 +1,5 @@
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
+import type { ErrorName } from '../error-table.ts'
 import { asGatewayError, GatewayError, UpstreamFailure } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { callProvider, type PluginTimer, pluginError } from '../plugins/faults.ts'
@@ -36,7 +37,6 @@ import type { PausableSource, StreamSink } from '../upstream/readers/stream-sink
 import { ChunkWriter, TranslatedReader } from '../upstream/readers/translated.ts'
 import { VerbatimReader } from '../upstream/readers/verbatim.ts'
 import { type ReplyThreads, WholeReader } from '../upstream/readers/whole.ts'
-import type { AttemptEnd, AttemptListener } from './attempt-listener.ts'
 
 /** One attempt: its target, how to read the reply, and the sink of a stream. */
 export interface AttemptOptions {
@@ -72,7 +72,34 @@ export interface AttemptOptions {
   /** For large replies. */
   readonly threads: ReplyThreads
   readonly timer: PluginTimer
-  readonly listener: AttemptListener
+  /** Ends the attempt, with `CLIENT_GONE` or the error of its call as the reason. */
+  readonly signal: AbortSignal
+  /** Called when the stream is committed: no other attempt can replace it. */
+  onCommitted(): void
+}
+
+/** The reason of an abort if the client has disconnected. */
+export const CLIENT_GONE = new GatewayError('service_unavailable')
+
+/** How an attempt ended. */
+export interface AttemptEnd {
+  readonly result: 'ok' | 'client_closed' | ErrorName
+  /** The failure; absent for `ok` and `client_closed`. */
+  readonly error?: GatewayError
+  /** The whole reply; absent for a stream. */
+  readonly body?: Buffer
+  /** A stream was already committed. */
+  readonly isCommitted: boolean
+  /** Undefined for an attempt that is not charged. */
+  readonly tokens: ChargedTokens | undefined
+  /** Whether any of the request was sent. */
+  readonly wasSent: boolean
+  /** Whether the upstream may have refused states of the model in its request, which the gateway or the client has kept. */
+  readonly mayHaveRefusedStates: boolean
+  /** True if a reused socket failed before the first byte of the reply: it may have closed before the request arrived. */
+  readonly isStale: boolean
+  /** Monotonic time of the reply's head; undefined if there was none. */
+  readonly heardAt: number | undefined
 }
 
 /** The states of tool calls that the gateway keeps for the client of an attempt. */
@@ -98,13 +125,10 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   next: this | undefined
   /** Parameters that the provider dropped from its request. */
   dropped: readonly string[] = []
-  /** True if a reused socket failed before the first byte of the reply: it may have closed before the request arrived. */
-  stale = false
-  /** Monotonic time of the reply's head; undefined if there was none. */
-  heardAt: number | undefined
   /** Of the phase. None while the attempt is paused. */
   deadline = Number.POSITIVE_INFINITY
   readonly #options: AttemptOptions
+  readonly #end = Promise.withResolvers<AttemptEnd>()
   /** The provider's view of this attempt. */
   readonly #view: AttemptView
   #abort: AbortController | undefined
@@ -117,17 +141,20 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   #decoding: Decoding | undefined
   #linger: NodeJS.Timeout | undefined
   #phase: Phase = 'connect'
-  /** Monotonic time. */
+  /** Monotonic times. */
   #sentAt: number | undefined
+  #heardAt: number | undefined
+  #isStale = false
 
   constructor(options: AttemptOptions) {
     this.#options = options
     this.#view = new AttemptView(this, options)
   }
 
-  /** Gets the request from the provider, and sends it. */
-  start(client: UpstreamClient): void {
-    const { operation, call, served, timer, states } = this.#options
+  /** Gets the request from the provider, and sends it. Resolves to its end: of a stream, to that of its last byte. */
+  run(client: UpstreamClient): Promise<AttemptEnd> {
+    const { operation, call, served, timer, signal, states } = this.#options
+    signal.addEventListener('abort', this)
     // A large body is translated in a worker thread: its upstream must not be blamed for that time.
     if (!call.large) this.#enter('connect')
     deadlines.add(this)
@@ -148,6 +175,14 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     } catch (thrown) {
       threw(thrown)
     }
+    return this.#end.promise
+  }
+
+  /** The call is aborted. */
+  handleEvent(): void {
+    const { reason } = this.#options.signal
+    if (reason === CLIENT_GONE) this.#over('client_closed')
+    else this.fail(reason)
   }
 
   async #requestWith(states: KeptStates): Promise<UpstreamRequest | LocalReply> {
@@ -163,13 +198,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return this.#abort.signal
   }
 
-  /** Whether any of the request was sent. */
-  get wasSent(): boolean {
-    return this.#sentAt !== undefined
-  }
-
-  /** Whether the upstream may have refused states of the model in its request, which the gateway or the client has kept. */
-  mayRefuseStates({ row, cause }: GatewayError): boolean {
+  #mayHaveRefusedStates({ row, cause }: GatewayError): boolean {
     const { operation, call } = this.#options
     const { callStates: kept } = this.#view
     if (row !== 'upstream_rejected' || operation.takesCallStates !== true || kept === 'none') return false
@@ -205,7 +234,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   onHead(status: number, headers: Readonly<Record<string, string>>): void {
     this.#state = 'heard'
-    this.heardAt = performance.now()
+    this.#heardAt = performance.now()
     this.#guarded(() => {
       this.#reader = this.#readerFor(status, headers)
       const encoding = headers['content-encoding'] ?? 'identity'
@@ -230,7 +259,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   onError(error: Error, stale: boolean): void {
     clearTimeout(this.#linger)
-    this.stale = stale
+    this.#isStale = stale
     const refused = 'code' in error && error.code === 'UND_ERR_INVALID_ARG'
     this.fail(
       refused
@@ -261,18 +290,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     deadlines.expect(this.deadline)
   }
 
-  /** The client disconnected. */
-  abort(): void {
-    if (this.#state === 'over') return
-    this.#end('client_closed')
-    this.#sending?.abort()
-  }
-
-  /** Fails the attempt in any phase. The dispatcher decides what the client receives. */
+  /** Fails the attempt in any phase. */
   fail(error: GatewayError): void {
-    if (this.#state === 'over') return
-    this.#end(error.row, { error })
-    this.#sending?.abort()
+    this.#over(error.row, { error })
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
@@ -325,7 +345,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
       this.#reader!.data(bytes)
       const { stream } = this.#options
       if (stream?.ended) {
-        this.#end('ok')
+        this.#over('ok')
         if (this.#reader!.cut) this.#sending?.abort()
         else this.#linger = setTimeout(() => this.#sending?.abort(), AFTER_END_MS).unref()
       } else if (stream?.begun && this.#commit === 'none') {
@@ -340,7 +360,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     if (this.#state === 'over') return
     this.#commit = 'done'
     stream.commit()
-    this.#options.listener.onCommitted()
+    this.#options.onCommitted()
   }
 
   #finish(): void {
@@ -357,8 +377,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   #ended(): void {
     const reader = this.#reader!
-    if (!(reader instanceof WholeReader)) this.#end('ok')
-    else if (this.#options.stream === undefined) this.#end('ok', { body: reader.body })
+    if (!(reader instanceof WholeReader)) this.#over('ok')
+    else if (this.#options.stream === undefined) this.#over('ok', { body: reader.body })
     else throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('NO_STREAM') })
   }
 
@@ -381,13 +401,25 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return refusalError(refusal, { asked: call.model.id, passedThrough, nearest, hidden })
   }
 
-  #end(result: AttemptEnd['result'], how: Pick<AttemptEnd, 'error' | 'body'> = {}): void {
+  #over(result: AttemptEnd['result'], how: Pick<AttemptEnd, 'error' | 'body'> = {}): void {
+    if (this.#state === 'over') return
     this.#state = 'over'
     this.#decoding?.close()
     deadlines.remove(this)
+    this.#options.signal.removeEventListener('abort', this)
     this.#abort?.abort()
-    this.#options.listener.onEnded({ result, committed: this.#commit === 'done', tokens: this.#tokens(result), ...how })
-    if (result === 'ok') this.#options.stream?.finish()
+    // A complete reply's connection is used again.
+    if (result !== 'ok') this.#sending?.abort()
+    this.#end.resolve({
+      result,
+      isCommitted: this.#commit === 'done',
+      tokens: this.#tokens(result),
+      wasSent: this.#sentAt !== undefined,
+      mayHaveRefusedStates: how.error !== undefined && this.#mayHaveRefusedStates(how.error),
+      isStale: this.#isStale,
+      heardAt: this.#heardAt,
+      ...how,
+    })
   }
 
   /**

@@ -1,7 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
-import { type Pause, pause, pauseUntil } from '../async/pause.ts'
-import { GatewayError } from '../errors.ts'
-import { type LimitAnswer, type LimitReached, LimitShare } from '../limits/limit-share.ts'
+import { asGatewayError, GatewayError } from '../errors.ts'
+import { type LimitAnswer, LimitShare } from '../limits/limit-share.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import { keptCall } from '../protocol/call-forms.ts'
 import { chatReply } from '../protocol/chat-completions.ts'
@@ -11,19 +11,29 @@ import { withOwnNames } from '../protocol/tool-names.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import { servedWithout } from '../protocol/variants.ts'
 import { ANYONE } from '../routing/cooldown.ts'
-import type { Credential } from '../routing/credentials.ts'
-import { NO_PROBES } from '../routing/health.ts'
+import type { Probes } from '../routing/health.ts'
 import type { Operation } from '../routing/operation.ts'
-import type { Candidate, Route, Target } from '../routing/route.ts'
-import { type AttemptRecord, type Call, type CallStates, type RouteTrace, type Served, UpstreamError } from '../sdk/api.ts'
+import type { Candidate, Route } from '../routing/route.ts'
+import { type AttemptRecord, type Call, type CallStates, type Served, UpstreamError } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import { timeoutError } from '../upstream/failures.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { StreamSink } from '../upstream/readers/stream-sink.ts'
 import type { ReplyThreads } from '../upstream/readers/whole.ts'
-import { type KeptStates, UpstreamAttempt } from './attempt.ts'
-import type { AttemptEnd, AttemptListener } from './attempt-listener.ts'
-import { AttemptPlanner, isRenewable, type PlannedAttempt, type SelectionContext } from './plan.ts'
+import { type AttemptEnd, type KeptStates, UpstreamAttempt } from './attempt.ts'
+import {
+  after,
+  begin,
+  choose,
+  errorOf,
+  isRenewable,
+  note,
+  type Plan,
+  type PlannedAttempt,
+  type SelectionContext,
+  type Setback,
+  skippedOf,
+} from './plan.ts'
 import { policyFor } from './retry.ts'
 import { keeperOf } from './serving.ts'
 
@@ -54,381 +64,296 @@ export interface CallStateStore {
   keep(call: Call, keeper: Keeper, states: CallStates): void
 }
 
-/** Receives the reply of a call and the progress of its attempts. */
-export interface DispatchListener {
+/** The call's own side: what it is told of its attempts, and what they need of it. */
+export interface DispatchedCall {
+  /** Aborted if the call must end, with `CLIENT_GONE` or its error as the reason. */
+  readonly signal: AbortSignal
   readonly transforms: readonly LinkTransform[]
+  /** Those that have ended. */
+  readonly attempts: readonly AttemptRecord[]
   /** Takes the stream; undefined for a whole reply. */
   readonly stream: StreamSink | undefined
+  /** The plan so far. */
+  plan: Plan | undefined
+  /** The attempt under way. */
+  running: RunningAttempt | undefined
+  /** Ends the call with an error. */
+  abort(reason: GatewayError): void
   /** An attempt, or the wait for one, begins. */
-  onWait(): void
+  waits(): void
   /**
    * Whether the limits of the caller pay for an attempt in addition to those before: undefined, or resolves to undefined, if they do, and else
    * to the error with which the call ends.
    */
   mayAttempt(candidate: Candidate): Promise<GatewayError | undefined> | undefined
   /** An attempt ended: called once for each. `tokens`: undefined if no upstream accepted the call. `call`: as the upstream got it. */
-  onAttemptEnded(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void
+  attempted(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void
   /**
    * The reply is complete, or its stream is committed. `dropped`: parameters that the provider left out. `cap`: the tokens to which a budget
    * has capped the answer.
    */
-  onServed(served: Served, dropped: readonly string[], cap: number | undefined): void
-  /** A committed stream broke. */
-  fail(error: GatewayError): void
+  servedBy(served: Served, dropped: readonly string[], cap: number | undefined): void
 }
 
-/** The most milliseconds by which the timeout of a call is late. */
-const TOLERANCE_MS = 20
+/** An attempt under way. */
+export interface RunningAttempt {
+  /** Milliseconds since the request arrived. */
+  readonly start: number
+  /** As if the process had been killed at `now`. Undefined if it would not be charged. */
+  cutOff(now: number): { readonly record: AttemptRecord; readonly tokens: ChargedTokens; readonly call: Call } | undefined
+}
+
+/**
+ * Sends a call to the targets of its route, one attempt after the other, until one serves it. Resolves to the body of a whole reply; to
+ * undefined when a stream has ended or the client has disconnected. Rejects with the GatewayError of the last attempt, or with the reason
+ * why none was possible.
+ */
+export async function dispatch(request: DispatchRequest, of: DispatchedCall): Promise<Buffer | undefined> {
+  const { route, call, selection, standIn } = request
+  const until = performance.now() + route.total
+  using _timeout = new TotalTimeout(until, of)
+  let plan = begin(route, call, selection, performance.now(), standIn)
+  try {
+    for (;;) {
+      const now = performance.now()
+      const choice = choose(plan, now, until)
+      plan = of.plan = choice.plan
+      const { next } = choice
+      if (next === undefined) throw errorOf(plan, now)
+      note(next, now)
+      const result = await tryTarget(next, request, of, until).catch((error: unknown) => setbackOf(error, of.signal))
+      if (result.kind === 'served') return result.body
+      if (result.kind === 'lost') throw result.error
+      plan = after(plan, result, performance.now())
+    }
+  } finally {
+    for (const { target, why } of skippedOf(plan)) target.upstream.skipped(why)
+  }
+}
+
+/** The result of a planned attempt. `lost`: the call fails, since its committed stream broke, or since its caller cannot pay for the attempt. */
+type Result =
+  | Setback
+  | { readonly kind: 'served'; readonly body: Buffer | undefined }
+  | { readonly kind: 'lost'; readonly error: GatewayError }
+
+/** Takes what an attempt needs, and makes it. Gives back what it took when the attempt has ended: that of a stream, with its last byte. */
+async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: DispatchedCall, until: number): Promise<Result> {
+  const { signal } = of
+  const { upstream, health } = next.candidate.target
+  of.waits()
+  if (next.pauseMs > 0) await delay(next.pauseMs, undefined, { signal })
+  // What failed attempts have used may leave too little of the caller's limits for another one.
+  const unpaid = await of.mayAttempt(next.candidate)
+  if (unpaid !== undefined) return { kind: 'lost', error: unpaid }
+  const taken = takeShare(next, until, signal)
+  const answer = taken instanceof Promise ? await taken : taken
+  if (answer !== undefined && !(answer instanceof LimitShare)) return { kind: 'limited', reached: answer }
+  using share = answer
+  using _place = upstream.limiter.tryAcquire() ?? (await upstream.limiter.acquire(signal))
+  if (signal.aborted) return { kind: 'ended', error: signal.reason }
+  // It may have opened while the call waited: after an attempt, for a limit or for a place.
+  if (health.availability(performance.now(), request.selection.account) === 'open') return { kind: 'open' }
+  let end = await makeAttempt(next, request, of, false)
+  // The upstream has not seen the request: a new connection is the same attempt.
+  if (end.isStale && !signal.aborted) end = await makeAttempt(next, request, of, true)
+  if (share !== undefined && end.wasSent) settle(share, end)
+  if (end.error === undefined) return { kind: 'served', body: end.body }
+  if (end.isCommitted) return { kind: 'lost', error: end.error }
+  // A vendor may no longer take what it has made: the call is made again without it.
+  return { kind: 'failed', error: end.error, statesRefused: end.mayHaveRefusedStates, mayDiffer: mayDiffer(next, end.error) }
+}
+
+/** Takes of the limits of the namespace; undefined if it has none. */
+function takeShare(
+  { call, candidate, limited }: PlannedAttempt,
+  until: number,
+  signal: AbortSignal,
+): LimitAnswer | Promise<LimitAnswer> | undefined {
+  const { limits } = candidate.target.upstream
+  if (limits === undefined || limited === undefined) return limits?.take(call, signal)
+  const waiting = limits.wait(limited, Math.min(limited.waitMs, until - performance.now()), signal)
+  // A call that times out has waited in vain.
+  return waiting.catch((error: unknown) => {
+    if (error instanceof GatewayError && error.row === 'upstream_timeout') return limited
+    throw error
+  })
+}
+
+function settle(share: LimitShare, { tokens }: AttemptEnd): void {
+  if (tokens?.isPromptEstimated) share.settleEstimated(tokens.usage.completion_tokens)
+  else share.settle(tokens?.usage.total_tokens ?? 0)
+}
+
+/** Makes one attempt. Resolves when it has ended and is recorded; a stream is ended then too. `fresh`: on a new connection. */
+async function makeAttempt(
+  next: PlannedAttempt,
+  request: DispatchRequest,
+  of: DispatchedCall,
+  fresh: boolean,
+): Promise<AttemptEnd> {
+  const { candidate, operation, call, forms, names, credential, credentialRefused, withoutStates, hold } = next
+  const { target, timeouts, strict } = candidate
+  const { account } = request.selection
+  const { stream, transforms } = of
+  const served = credential === undefined ? target.served : { ...target.served, credential: credential.name }
+  const startedAt = performance.now()
+  const start = startedAt - request.receivedAt
+  const recordOf = (result: AttemptEnd['result'], now: number): AttemptRecord => ({
+    ...served,
+    result,
+    start,
+    ms: now - startedAt,
+  })
+  const probes = target.health.begin(account)
+  const attempt = new UpstreamAttempt({
+    call,
+    served: target.served,
+    operation,
+    number: of.attempts.length + 1,
+    credentialRefused,
+    strict,
+    format: formatOf(next, request),
+    replies: forms,
+    states: operation.takesCallStates ? statesAt(next, request) : undefined,
+    withoutStates,
+    limits: timeouts,
+    stream,
+    transforms: names === undefined ? transforms : [{ link: TOOL_NAMES, transform: withOwnNames(names) }, ...transforms],
+    passedThrough: target.passedThrough ? call.model.id : undefined,
+    nearest: request.nearest,
+    hold,
+    fresh,
+    threads: request.threads,
+    timer: request.timer,
+    signal: of.signal,
+    onCommitted: () => of.servedBy(served, droppedBy(next, attempt), next.cap),
+  })
+  of.running = {
+    start,
+    cutOff(now) {
+      const tokens = attempt.tokensSoFar
+      return tokens && { record: recordOf('process_killed', now), tokens: asServed(tokens, next, attempt), call }
+    },
+  }
+  const end = await attempt.run(target.client ?? request.client)
+  target.health.end(probes)
+  const { result, error, tokens } = end
+  if (result === 'unsupported_parameter') return end
+  const now = performance.now()
+  if (!end.isStale) recordHealth(next, end, { now, startedAt, probes, account })
+  of.attempted({ ...recordOf(result, now), ...refusedWith(error) }, tokens && asServed(tokens, next, attempt), call)
+  if (result === 'ok') {
+    if (!end.isCommitted) of.servedBy(served, droppedBy(next, attempt), next.cap)
+    stream?.finish()
+  }
+  return end
+}
+
+/** How the reply is read: as the client's protocol has it, or as a chat completion. */
+function formatOf({ call, candidate, credential, forms }: PlannedAttempt, request: DispatchRequest): ReplyFormat {
+  const { format, selection } = request
+  if (forms !== undefined) return chatReply
+  const keeper = keeperOf(candidate.target, selection.account, credential)
+  return format.keptBy?.(keptCall(request.call, keeper), call) ?? format
+}
+
+/** Where the gateway keeps the states of tool calls for the client. */
+function statesAt(
+  { candidate, credential }: PlannedAttempt,
+  { states, call, selection }: DispatchRequest,
+): KeptStates | undefined {
+  if (states === undefined || !candidate.target.keepReasoning) return undefined
+  const keeper = keeperOf(candidate.target, selection.account, credential)
+  return {
+    recall: () => states.recall(call, keeper),
+    keep: (found) => states.keep(call, keeper, found),
+  }
+}
+
+/** The tokens of an attempt, with the usual service in place of one that the provider has not asked for. */
+function asServed(tokens: ChargedTokens, { dropped }: PlannedAttempt, { dropped: late }: UpstreamAttempt): ChargedTokens {
+  if (dropped.length === 0 && late.length === 0) return tokens
+  return { ...tokens, served: servedWithout([...dropped, ...late], tokens.served) }
+}
+
+/** The status with which an upstream refused a call, if it did. */
+const refusedWith = (error: GatewayError | undefined): { readonly status: number } | undefined =>
+  error?.cause instanceof UpstreamError ? { status: error.cause.refusal.status } : undefined
+
+/** All parameters that the provider left out, by the client's names. */
+function droppedBy({ dropped, forms }: PlannedAttempt, { dropped: late }: UpstreamAttempt): readonly string[] {
+  if (late.length === 0) return dropped
+  return [...new Set([...dropped, ...late.map((name) => forms?.protocol.namesOf[name] ?? name)])]
+}
+
+interface AttemptTimes {
+  readonly now: number
+  readonly startedAt: number
+  readonly probes: Probes
+  readonly account: string
+}
+
+/** Records the result in the target's health. A disconnected client or an invalid request does not count against the target. */
+function recordHealth(next: PlannedAttempt, end: AttemptEnd, { now, startedAt, probes, account }: AttemptTimes): void {
+  const { health, upstream } = next.candidate.target
+  const { result, error, heardAt = now } = end
+  if (result === 'ok' || error?.fault === 'caller') {
+    health.succeeded(now, heardAt - startedAt, probes, account)
+    return
+  }
+  if (error === undefined) return
+  const { failed, cooldownMs, forAll, ofCredential } = policyFor(error)
+  if (error.fault === 'upstream' && !isRenewable(next, error)) health.failedBy(now, { row: error.row, ...refusedWith(error) })
+  if (failed) health.failed(now, failed, probes, account)
+  if (cooldownMs === undefined || isRenewable(next, error)) return
+  const { credential } = next
+  // Of several credentials only the refused one cools down, and the target while none is ready.
+  const isOneOfSeveral = ofCredential && credential !== undefined
+  const whose = forAll ? ANYONE : account
+  const ms = isOneOfSeveral ? upstream.credentials!.coolDown(credential, now, cooldownMs, whose) : cooldownMs
+  health.coolDown(now, ms, whose)
+}
+
+/** Whether the provider has learned from the refusal of a chat completion to make the attempt in another way. */
+function mayDiffer({ candidate, credential, call, operation }: PlannedAttempt, { cause }: GatewayError): boolean {
+  const { provider } = credential ?? candidate.target
+  if (operation !== provider || !(cause instanceof UpstreamError)) return false
+  return provider.chatBy?.(call, candidate.target.served.model, cause.refusal) !== undefined
+}
+
+/** The setback of an attempt that came to nothing: the end of the call, if it was aborted meanwhile. */
+const setbackOf = (error: unknown, { aborted, reason }: AbortSignal): Setback =>
+  aborted ? { kind: 'ended', error: reason } : { kind: 'failed', error: asGatewayError(error) }
 
 /** In place of the name of a link. */
 const TOOL_NAMES = 'tool-names'
 
-const deadlines = new Deadlines<Dispatch>(TOLERANCE_MS)
+/** By how many milliseconds the end of the time of a call may be late. */
+const TOLERANCE_MS = 20
 
-/** Sends a call to the targets of its route, one attempt after the other, until one serves it. */
-export class Dispatch implements AttemptListener, Expiring {
+const deadlines = new Deadlines<TotalTimeout>(TOLERANCE_MS)
+
+/** Ends a call whose time is over. */
+class TotalTimeout implements Expiring, Disposable {
   previous: this | undefined
   next: this | undefined
   /** Of all attempts together. */
-  readonly deadline: number
-  readonly #request: DispatchRequest
-  readonly #listener: DispatchListener
-  readonly #planner: AttemptPlanner
-  readonly #served = Promise.withResolvers<Buffer | undefined>()
-  #planned: PlannedAttempt | undefined
-  /** The planned attempt, once it has started. */
-  #attempt: UpstreamAttempt | undefined
-  /** Whether an upstream may have refused the states of tool calls: further attempts go without them. */
-  #withoutStates = false
-  /** Of the limits of the planned attempt's namespace. */
-  #share: LimitShare | undefined
-  #probes = NO_PROBES
-  #pause: Pick<Pause, 'end'> | undefined
-  #startedAt = 0
-  #number = 0
-  /** Why no further attempt may follow: the client disconnected, or the call timed out. */
-  #ended: GatewayError | undefined
-  /** The call was served, or failed. */
-  #isOver = false
+  deadline: number
+  readonly #call: Pick<DispatchedCall, 'abort'>
 
-  constructor(request: DispatchRequest, listener: DispatchListener) {
-    const { route, call, selection, standIn } = request
-    this.#request = request
-    this.#listener = listener
-    this.#planner = new AttemptPlanner(route, call, selection, standIn)
-    this.deadline = performance.now() + route.total
+  constructor(deadline: number, call: Pick<DispatchedCall, 'abort'>) {
+    this.deadline = deadline
+    this.#call = call
     deadlines.add(this)
   }
 
-  /**
-   * Resolves to the body of a whole reply, or to undefined when a stream is committed or the client has disconnected. Rejects with the
-   * GatewayError of the last attempt, or with the reason why none was possible.
-   */
-  run(): Promise<Buffer | undefined> {
-    this.#plan()
-    return this.#served.promise
-  }
-
-  /** The client disconnected. */
-  abort(): void {
-    // Most calls are served by then; creating an error would cost as much as running a link.
-    if (this.#isOver) return
-    this.#end(new GatewayError('service_unavailable'))
-    this.#attempt?.abort()
-  }
-
-  /** Fails the call, in any state. */
-  fail(error: GatewayError): void {
-    this.#end(error)
-    this.#attempt?.fail(error)
-  }
-
   onDeadline(): void {
-    this.fail(timeoutError('total'))
+    this.deadline = Number.POSITIVE_INFINITY
+    this.#call.abort(timeoutError('total'))
   }
 
-  /** The routing of the call so far. */
-  get trace(): RouteTrace {
-    return this.#planner.trace
+  [Symbol.dispose](): void {
+    deadlines.remove(this)
   }
-
-  /** When the last attempt began, in milliseconds since the request arrived. */
-  get attemptStart(): number {
-    return this.#startedAt - this.#request.receivedAt
-  }
-
-  /** The attempt under way, as if the process had been killed at `now`. Undefined if there is none, or if it would not be charged. */
-  cutOff(now: number): { readonly record: AttemptRecord; readonly tokens: ChargedTokens; readonly call: Call } | undefined {
-    const tokens = this.#attempt?.tokensSoFar
-    return tokens && { record: this.#record('process_killed', now), tokens: this.#asServed(tokens), call: this.#planned!.call }
-  }
-
-  /** The tokens of the attempt under way, with the usual service in place of one that the provider has not asked for. */
-  #asServed(tokens: ChargedTokens): ChargedTokens {
-    const dropped = [...this.#planned!.dropped, ...this.#attempt!.dropped]
-    if (dropped.length === 0) return tokens
-    return { ...tokens, served: servedWithout(dropped, tokens.served) }
-  }
-
-  #record(result: AttemptEnd['result'], now: number): AttemptRecord {
-    return { ...servedBy(this.#planned!), result, start: this.attemptStart, ms: now - this.#startedAt }
-  }
-
-  get #account(): string {
-    return this.#request.selection.account
-  }
-
-  onCommitted(): void {
-    this.#serve(undefined)
-  }
-
-  onEnded(end: AttemptEnd): void {
-    const attempt = this.#attempt!
-    const { target } = this.#planned!.candidate
-    const { error, result, committed, tokens } = end
-    const now = performance.now()
-    target.upstream.limiter.release()
-    target.health.end(this.#probes)
-    this.#settleShare(attempt, tokens)
-    if (result === 'unsupported_parameter') {
-      this.#failed(error!, false)
-      return
-    }
-    if (!attempt.stale) this.#recordHealth(target, end, now)
-    const record = { ...this.#record(result, now), ...refusedWith(error) }
-    this.#listener.onAttemptEnded(record, tokens && this.#asServed(tokens), this.#planned!.call)
-    if (committed) {
-      this.#finish()
-      if (error !== undefined) this.#listener.fail(error)
-    } else if (error === undefined) {
-      this.#finish()
-      this.#serve(end.body)
-    } else {
-      // A vendor may no longer take what it has made: the call is made again without it.
-      const isRepeated = attempt.mayRefuseStates(error)
-      this.#withoutStates ||= isRepeated
-      this.#failed(error, attempt.stale, isRepeated)
-    }
-  }
-
-  /** Begins the next attempt, or fails the call. */
-  #plan(): void {
-    let planned: PlannedAttempt | undefined
-    try {
-      planned = this.#planner.next(performance.now(), this.deadline)
-    } catch (error) {
-      this.#giveUp(error)
-      return
-    }
-    if (!planned?.fresh) this.#cancelShare()
-    if (planned === undefined) {
-      this.#giveUp(this.#planner.error)
-      return
-    }
-    this.#planned = planned
-    this.#attempt = undefined
-    this.#listener.onWait()
-    if (planned.pauseMs > 0) this.#wait(pause(planned.pauseMs), () => this.#askCaller(planned))
-    else this.#askCaller(planned)
-  }
-
-  /** What failed attempts have used may leave too little of the caller's limits for another one: then the call ends. */
-  #askCaller(planned: PlannedAttempt): void {
-    const answer = this.#listener.mayAttempt(planned.candidate)
-    if (answer === undefined) this.#takeShare(planned)
-    else this.#wait(pauseUntil(answer), (refusal) => (refusal === undefined ? this.#takeShare(planned) : this.#giveUp(refusal)))
-  }
-
-  /** Takes of the limits of the namespace. An attempt on a new connection in place of a stale one has its share. */
-  #takeShare(planned: PlannedAttempt): void {
-    const { call, limited, candidate } = planned
-    const { limits } = candidate.target.upstream
-    if (limits === undefined || this.#share !== undefined) {
-      this.#acquire(planned)
-      return
-    }
-    const answer =
-      limited === undefined
-        ? limits.take(call)
-        : limits.wait(limited, Math.min(limited.waitMs, this.deadline - performance.now()))
-    if ('over' in answer) this.#wait(answer, (later) => this.#answered(planned, later))
-    else this.#answered(planned, answer)
-  }
-
-  #answered(planned: PlannedAttempt, answer: LimitAnswer): void {
-    if (answer instanceof LimitShare) {
-      this.#share = answer
-      if (this.#ended === undefined) this.#acquire(planned)
-      else this.#plan()
-    } else this.#limited(answer)
-  }
-
-  #limited(reached: LimitReached): void {
-    this.#planner.skipLimitedTarget(reached)
-    this.#plan()
-  }
-
-  /** Takes a place at the upstream. */
-  #acquire(planned: PlannedAttempt): void {
-    let place: Pause | undefined
-    try {
-      place = planned.candidate.target.upstream.limiter.acquire()
-    } catch (error) {
-      this.#failed(error as GatewayError, false)
-      return
-    }
-    if (place === undefined) this.#startUnlessOpen(planned)
-    else this.#wait(place, () => this.#startUnlessOpen(planned))
-  }
-
-  #wait<Value>(wait: Pause<Value>, then: (value: Value) => void): void {
-    this.#pause = wait
-    wait.over.then(then, (error: GatewayError) => {
-      // A call that times out during a wait fails with the error of its last attempt, or with the limit that it waits for.
-      if (error !== this.#ended) this.#failed(error, false)
-      else if (this.#planned!.limited !== undefined && this.#share === undefined) this.#limited(this.#planned!.limited)
-      else this.#plan()
-    })
-  }
-
-  /** The breaker may have opened while the call waited: after an attempt, for a limit or for a place. */
-  #startUnlessOpen(planned: PlannedAttempt): void {
-    const { upstream, health } = planned.candidate.target
-    if (this.#ended !== undefined || health.availability(performance.now(), this.#account) !== 'open') {
-      this.#start(planned)
-      return
-    }
-    upstream.limiter.release()
-    this.#planner.skipOpenTarget()
-    this.#plan()
-  }
-
-  #start({ candidate, operation, call, forms, names, fresh, credential, credentialRefused, hold }: PlannedAttempt): void {
-    const { target, timeouts, strict } = candidate
-    this.#pause = undefined
-    if (this.#ended !== undefined) {
-      target.upstream.limiter.release()
-      this.#plan()
-      return
-    }
-    this.#probes = target.health.begin(this.#account)
-    this.#startedAt = performance.now()
-    const { format, client, threads, timer, nearest } = this.#request
-    const { stream, transforms } = this.#listener
-    this.#attempt = new UpstreamAttempt({
-      call,
-      served: target.served,
-      operation,
-      number: ++this.#number,
-      credentialRefused,
-      strict,
-      format:
-        forms === undefined
-          ? (format.keptBy?.(keptCall(this.#request.call, keeperOf(target, this.#account, credential)), call) ?? format)
-          : chatReply,
-      replies: forms,
-      states: operation.takesCallStates ? this.#statesAt(target, credential) : undefined,
-      withoutStates: this.#withoutStates,
-      limits: timeouts,
-      stream,
-      transforms: names === undefined ? transforms : [{ link: TOOL_NAMES, transform: withOwnNames(names) }, ...transforms],
-      passedThrough: target.passedThrough ? call.model.id : undefined,
-      nearest,
-      hold,
-      fresh,
-      threads,
-      timer,
-      listener: this,
-    })
-    this.#attempt.start(target.client ?? client)
-  }
-
-  #statesAt(target: Target, credential: Credential | undefined): KeptStates | undefined {
-    const { states, call } = this.#request
-    if (states === undefined || !target.keepReasoning) return undefined
-    const keeper = keeperOf(target, this.#account, credential)
-    return {
-      recall: () => states.recall(call, keeper),
-      keep: (found) => states.keep(call, keeper, found),
-    }
-  }
-
-  /** Settles the share of an attempt that reached its upstream. What is not settled is kept for the same attempt, or cancelled. */
-  #settleShare({ wasSent, stale }: UpstreamAttempt, tokens: ChargedTokens | undefined): void {
-    if (this.#share === undefined || stale || !wasSent) return
-    if (tokens?.isPromptEstimated) this.#share.settleEstimated(tokens.usage.completion_tokens)
-    else this.#share.settle(tokens?.usage.total_tokens ?? 0)
-    this.#share = undefined
-  }
-
-  #cancelShare(): void {
-    this.#share?.cancel()
-    this.#share = undefined
-  }
-
-  #serve(body: Buffer | undefined): void {
-    const { dropped, forms, cap } = this.#planned!
-    const late = this.#attempt!.dropped
-    if (this.#ended === undefined) {
-      const names = late.map((name) => forms?.protocol.namesOf[name] ?? name)
-      const all = late.length === 0 ? dropped : [...new Set([...dropped, ...names])]
-      this.#listener.onServed(servedBy(this.#planned!), all, cap)
-    }
-    this.#served.resolve(body)
-  }
-
-  #failed(error: GatewayError, stale: boolean, isRepeated = false): void {
-    this.#planner.failed(error, stale, isRepeated)
-    this.#plan()
-  }
-
-  #giveUp(error: unknown): void {
-    this.#finish()
-    this.#served.reject(error)
-  }
-
-  /** Records the result in the target's health. A disconnected client or an invalid request does not count against the target. */
-  #recordHealth({ health, upstream }: Target, { result, error }: AttemptEnd, now: number): void {
-    if (result === 'ok' || error?.fault === 'caller') {
-      health.succeeded(now, (this.#attempt!.heardAt ?? now) - this.#startedAt, this.#probes, this.#account)
-      return
-    }
-    if (error === undefined) return
-    const { failed, cooldownMs, forAll, ofCredential } = policyFor(error)
-    if (error.fault === 'upstream' && !isRenewable(this.#planned!, error))
-      health.failedBy(now, { row: error.row, ...refusedWith(error) })
-    if (failed) health.failed(now, failed, this.#probes, this.#account)
-    if (cooldownMs === undefined || isRenewable(this.#planned!, error)) return
-    const { credential } = this.#planned!
-    // Of several credentials only the refused one cools down, and the target while none is ready.
-    const isOneOfSeveral = ofCredential && credential !== undefined
-    const account = forAll ? ANYONE : this.#account
-    const ms = isOneOfSeveral ? upstream.credentials!.coolDown(credential, now, cooldownMs, account) : cooldownMs
-    health.coolDown(now, ms, account)
-  }
-
-  #end(error: GatewayError): void {
-    this.#ended = error
-    this.#planner.end(error)
-    this.#pause?.end(error)
-  }
-
-  #finish(): void {
-    this.#cancelShare()
-    if (!this.#isOver) {
-      deadlines.remove(this)
-      for (const { target, why } of this.#planner.skipped) target.upstream.skipped(why)
-    }
-    this.#isOver = true
-  }
-}
-
-/** The target of an attempt, with the name of its credential if the namespace has several. */
-function servedBy({ candidate: { target }, credential }: PlannedAttempt): Served {
-  return credential === undefined ? target.served : { ...target.served, credential: credential.name }
-}
-
-/** The status with which an upstream refused a call, if it did. */
-function refusedWith(error: GatewayError | undefined): { readonly status: number } | undefined {
-  return error?.cause instanceof UpstreamError ? { status: error.cause.refusal.status } : undefined
 }

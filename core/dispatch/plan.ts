@@ -9,9 +9,9 @@ import { circuitOpen, coolingDown } from '../routing/protection.ts'
 import type { Candidate, Route, Target } from '../routing/route.ts'
 import { coolestFirst, inOrder } from '../routing/selection.ts'
 import type { UpstreamState } from '../routing/upstream-state.ts'
-import { type Call, type RouteTrace, UpstreamError } from '../sdk/api.ts'
+import type { Call, RouteTrace } from '../sdk/api.ts'
 import { rateLimitError } from '../upstream/failures.ts'
-import { backOff, type FailurePolicy, policyFor } from './retry.ts'
+import { backOff, policyFor } from './retry.ts'
 import { type CallTerms, droppedBy, keepingCredential, type Serving, type ServingContext, servingOf } from './serving.ts'
 
 /** The next attempt of a call. */
@@ -31,8 +31,8 @@ export interface PlannedAttempt {
   readonly cap?: number | undefined
   /** Milliseconds to wait before. */
   readonly pauseMs: number
-  /** On a new connection: the previous attempt met a stale one. */
-  readonly fresh: boolean
+  /** An upstream may have refused the states of tool calls: this one gets none. */
+  readonly withoutStates: boolean
   /** Of several of its namespace. */
   readonly credential: Credential | undefined
   /** The upstream refused the previous attempt's credential, and the provider can replace it. */
@@ -43,6 +43,8 @@ export interface PlannedAttempt {
   readonly hold: boolean
   /** Set: the call waits for the limits of the target's namespace, since no other target is left. */
   readonly limited: LimitReached | undefined
+  /** What it is for the retry budget of its upstream: the call's first attempt there, a further one, or one that is counted already. */
+  readonly counts: 'first' | 'retry' | 'not'
 }
 
 /** A target that was not attempted. */
@@ -51,7 +53,7 @@ export interface SkippedTarget {
   readonly why: RouteTrace['skipped'][number]['why']
 }
 
-/** What selection may depend on beside the call. */
+/** What selection may depend on in addition to the call. */
 export interface SelectionContext {
   /** The id of the caller's key. */
   readonly key: string
@@ -65,330 +67,243 @@ export interface SelectionContext {
   readonly terms?: CallTerms
 }
 
-/** Plans the attempts of one call: which candidate of its route is next, given the failures so far. Does no I/O. */
-export class AttemptPlanner {
-  readonly #route: Route
-  readonly #call: Call
-  readonly #selection: SelectionContext
-  readonly #context: ServingContext
-  /** In the order of the route's choice. */
-  readonly #ordered: readonly Candidate[]
-  /** The same, those that are cooling down last. */
-  readonly #candidates: readonly Candidate[]
-  /** How many of them are not cooling down. */
-  readonly #ready: number
-  #at = 0
-  #attempts = 0
-  #pauses = 0
-  /** The one that was cooling down, was tried all the same, and refused again: others would probably refuse the call too. */
-  #inVain: Candidate | undefined
-  #ambiguous = false
-  #over = false
-  /** The attempt planned last. */
-  #last: PlannedAttempt | undefined
-  /** The same target again, on a new connection or with a new credential. */
-  #repeat: PlannedAttempt | undefined
-  /** The credentials of the attempts, where there are several. */
-  #tried: readonly Credential[] = NONE_TRIED
-  /** Candidates to retry after all have been tried, and the pause that their upstream asked for. */
-  #again: { readonly candidate: Candidate; readonly cooldownMs: number }[] = []
-  #asked: UpstreamState[] = []
-  /** The last attempt's. */
-  #error: GatewayError | undefined
-  /** The first candidate that cannot serve such a call, or the only one that could if it were not cooling down, and the reason. */
-  #unfit: { readonly candidate: Candidate; readonly error: GatewayError } | undefined
-  /** Planned attempts that the limits of their namespaces had no room for. */
-  #limited: readonly LimitedAttempt[] = NONE_LIMITED
-  #skipped: readonly SkippedTarget[] = NONE_SKIPPED
-  /** When the first of the open breakers permits a probe. */
-  #readyAt = Number.POSITIVE_INFINITY
-  #retryAfter = Number.POSITIVE_INFINITY
-
-  /** `standIn`: serves the calls of an endpoint that a provider lacks, or its upstream. */
-  constructor(route: Route, call: Call, selection: SelectionContext, standIn?: Operation) {
-    this.#route = route
-    this.#call = call
-    this.#selection = selection
-    this.#context = { account: selection.account, mayCall: selection.mayCall, standIn, terms: selection.terms ?? NO_TERMS }
-    const { key, random } = selection
-    this.#ordered = 'target' in route.leads ? [route.leads] : inOrder(route.leads, { key, user: userOf(call), random })
-    const { candidates, ready } = coolestFirst(this.#ordered, selection.account)
-    this.#candidates = candidates
-    this.#ready = ready
-  }
-
-  /**
-   * The next attempt; undefined if there is none: then `error` is the reason. `now`: monotonic milliseconds. `until`: no planned pause
-   * exceeds it.
-   */
-  next(now: number, until = Number.POSITIVE_INFINITY): PlannedAttempt | undefined {
-    const planned = this.#repeat ?? this.#nextCandidate(now, until)
-    this.#repeat = undefined
-    this.#last = planned ?? this.#last
-    return planned
-  }
-
-  /** The error of the call if no attempt is left. */
-  get error(): GatewayError {
-    const last = this.#error ?? this.#refusal
-    const retryAfter = Math.min(this.#retryAfter, this.#coolestAfter)
-    const error =
-      last.row === 'upstream_rate_limited' && retryAfter !== Number.POSITIVE_INFINITY
-        ? rateLimitError(retryAfter, last.cause)
-        : last
-    return this.#attempts > 1 ? error.forbidRetry() : error
-  }
-
-  /** Seconds until the first of the targets that were not tried since they cool down is ready. */
-  get #coolestAfter(): number {
-    if (this.#inVain === undefined) return Number.POSITIVE_INFINITY
-    const now = performance.now()
-    const waits = this.#candidates.slice(this.#at).map(({ target }) => target.health.cooledDownAt(this.#selection.account) - now)
-    return Math.max(1, Math.ceil(Math.min(...waits) / 1000))
-  }
-
-  /** The error of a call without any attempt. */
-  get #refusal(): GatewayError {
-    if (this.#limited.length > 0) return limitError(this.#limited.map(({ limited }) => limited))
-    // A candidate that could serve the call will be back.
-    const isOpen = this.#readyAt !== Number.POSITIVE_INFINITY
-    return (isOpen ? undefined : this.#unfit?.error) ?? circuitOpen(this.#readyAt - performance.now())
-  }
-
-  /** The routing of the call so far. */
-  get trace(): RouteTrace {
-    const candidate = this.#last?.candidate ?? this.#unfit?.candidate
-    const serving = this.#last ?? this.#servingIfAny(candidate)
-    return {
-      route: this.#route.id,
-      skipped: this.skipped.map(({ target, why }) => ({ target: target.id, why })),
-      parameters:
-        serving === undefined ? {} : parameterSupport(serving.call, tableFor(serving.operation, candidate!.target.served.model)),
-    }
-  }
-
-  /** The targets that were not attempted so far, and why. */
-  get skipped(): readonly SkippedTarget[] {
-    const isNone = this.#candidates === this.#ordered && this.#skipped === NONE_SKIPPED && this.#limited === NONE_LIMITED
-    return isNone ? NONE_SKIPPED : [...this.#coolingDown, ...this.#skipped, ...this.#limited.map(limitedTarget)]
-  }
-
-  /** The targets that would have been attempted before the last one, were they not cooling down. */
-  get #coolingDown(): readonly SkippedTarget[] {
-    if (this.#candidates === this.#ordered || this.#last === undefined) return []
-    const before = this.#ordered.slice(0, this.#ordered.indexOf(this.#last.candidate))
-    const left = this.#candidates.slice(this.#at)
-    return before.filter((each) => left.includes(each)).map(({ target }) => ({ target, why: 'cooling_down' }))
-  }
-
-  /**
-   * The last attempt failed. `stale`: on a pooled connection that the upstream had closed. `isRepeated`: it is made again, since the gateway itself may
-   * have caused the error.
-   */
-  failed(error: GatewayError, stale: boolean, isRepeated = false): void {
-    const last = this.#last!
-    if (error.row === 'unsupported_parameter') {
-      this.#uncount(last)
-      this.#unfit ??= { candidate: last.candidate, error }
-      return
-    }
-    // The upstream had no place for the call, so this was no attempt.
-    if (error.row === 'upstream_busy') {
-      this.#uncount(last)
-      this.#skip(last.candidate, 'upstream_busy')
-    }
-    this.#error = error
-    this.#retryAfter = Math.min(this.#retryAfter, Number(error.headers['retry-after'] ?? Number.POSITIVE_INFINITY))
-    if (this.#over) return
-    if (stale && !last.fresh) this.#repeat = { ...last, fresh: true, pauseMs: 0 }
-    else if (isRepeated) this.#repeat = { ...last, isRepeat: true, fresh: false, pauseMs: 0 }
-    else if (isRenewable(last, error)) this.#repeat = { ...last, credentialRefused: true, isRepeat: true, pauseMs: 0 }
-    else {
-      this.#repeat = this.#inAnotherWay(last, error) ?? this.#byStandIn(last, error)
-      if (this.#repeat === undefined) this.#applyPolicy(policyFor(error), last)
-    }
-  }
-
-  /** The breaker of the last planned target opened while the call waited for a place. */
-  skipOpenTarget(): void {
-    this.#uncount(this.#last!)
-    this.#skipOpen(this.#last!.candidate)
-  }
-
-  /** The limits of the last planned target's namespace have no room for the call. If it has waited for them, there is no attempt left. */
-  skipLimitedTarget(limited: LimitReached): void {
-    const last = this.#last!
-    if (last.limited !== undefined) this.#over = true
-    this.#uncount(last)
-    this.#limited = [...this.#limited, { ...last, limited }]
-  }
-
-  /** No further attempt. The error of an earlier attempt takes precedence over this one, and a reached limit over a timeout. */
-  end(error: GatewayError): void {
-    this.#over = true
-    const isLimited = this.#limited.length > 0 || this.#last?.limited !== undefined
-    if (error.row !== 'upstream_timeout' || !isLimited) this.#error ??= error
-  }
-
-  #uncount({ isRepeat }: PlannedAttempt): void {
-    if (!isRepeat) this.#attempts--
-  }
-
-  #applyPolicy({ cause, again, cooldownMs, ofCredential }: FailurePolicy, last: PlannedAttempt): void {
-    if (ofCredential) this.#repeat = this.#withAnotherCredential(last)
-    if (this.#repeat !== undefined) return
-    if (cooldownMs !== undefined && this.#at > this.#ready) this.#inVain = last.candidate
-    // The upstream may already have served the call: it is retried once only.
-    const isAmbiguous = again === 'immediately'
-    if (cause === undefined || !this.#route.retry.on.has(cause) || (isAmbiguous && this.#ambiguous)) this.#over = true
-    this.#ambiguous ||= isAmbiguous
-    if (again !== undefined && last.candidate !== this.#inVain)
-      this.#again.push({ candidate: last.candidate, cooldownMs: cooldownMs ?? 0 })
-  }
-
-  /** The same attempt, if its provider has learned from the refusal of a chat completion to make it in another way. */
-  #inAnotherWay(last: PlannedAttempt, { cause }: GatewayError): PlannedAttempt | undefined {
-    const { candidate, credential, call, operation } = last
-    const { provider } = credential ?? candidate.target
-    if (operation !== provider || provider.chatBy === undefined || !(cause instanceof UpstreamError)) return undefined
-    if (provider.chatBy(call, candidate.target.served.model, cause.refusal) === undefined) return undefined
-    const serving = this.#fit(candidate, credential)
-    return serving && { ...last, ...serving, isRepeat: true, fresh: false, pauseMs: 0 }
-  }
-
-  /** The same attempt without the upstream, if that has not the endpoint for this model, in this region or for this credential. */
-  #byStandIn(last: PlannedAttempt, { row }: GatewayError): PlannedAttempt | undefined {
-    const { standIn } = this.#context
-    if (standIn === undefined || last.operation === standIn || row !== 'unsupported_endpoint') return undefined
-    return { ...last, operation: standIn, credential: undefined, isRepeat: true, fresh: false, pauseMs: 0 }
-  }
-
-  /** The same attempt with a credential that is ready and that the call has not tried. */
-  #withAnotherCredential(last: PlannedAttempt): PlannedAttempt | undefined {
-    if (keepingCredential(last.candidate, this.#call, this.#context) !== undefined) return undefined
-    const credential = last.candidate.target.upstream.credentials?.another(
-      performance.now(),
-      this.#tried,
-      this.#selection.account,
-    )
-    const serving = credential && this.#fit(last.candidate, credential)
-    if (serving === undefined) return undefined
-    this.#tried = [...this.#tried, credential!]
-    return { ...last, ...serving, credential, credentialRefused: false, isRepeat: true, fresh: false, pauseMs: 0 }
-  }
-
-  #nextCandidate(now: number, until: number): PlannedAttempt | undefined {
-    while (this.#mayAttempt && this.#at < this.#candidates.length && this.#inVain === undefined) {
-      const planned = this.#plan(this.#candidates[this.#at++]!, now)
-      if (planned !== undefined) return planned
-    }
-    while (this.#mayAttempt && this.#again.length > 0) {
-      const { candidate, cooldownMs } = this.#again.shift()!
-      const pauseMs = backOff(this.#pauses, cooldownMs, this.#selection.random)
-      const planned = now + pauseMs < until ? this.#plan(candidate, now, pauseMs) : undefined
-      if (planned === undefined) continue
-      this.#pauses++
-      return planned
-    }
-    return this.#nextLimited(now, until)
-  }
-
-  /** Of the targets whose limits soon have room again, the first. */
-  #nextLimited(now: number, until: number): PlannedAttempt | undefined {
-    if (this.#over || this.#limited.length === 0) return undefined
-    const next = this.#limited
-      .filter(({ limited: { waitMs, retryAfterMs } }) => waitMs > 0 && now + retryAfterMs < until)
-      .filter(({ isRepeat }) => isRepeat || this.#mayAttempt)
-      .reduce<LimitedAttempt | undefined>((first, each) => (first && isSooner(first, each) ? first : each), undefined)
-    if (next === undefined) return undefined
-    this.#limited = this.#limited.filter((each) => each !== next)
-    if (!next.isRepeat) this.#attempts++
-    return { ...next, pauseMs: 0, hold: this.#attempts < this.#route.retry.attempts }
-  }
-
-  get #mayAttempt(): boolean {
-    return !this.#over && this.#attempts < this.#route.retry.attempts
-  }
-
-  /** Undefined if the candidate is skipped. */
-  #plan(candidate: Candidate, now: number, pauseMs = 0): PlannedAttempt | undefined {
-    const { upstream, health } = candidate.target
-    const { account } = this.#selection
-    const { maxBody: limit = Number.POSITIVE_INFINITY } = candidate.target.provider
-    if (this.#call.size > limit) return this.#skipUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
-    const keeping = keepingCredential(candidate, this.#call, this.#context)
-    const waitMs = keeping === undefined ? 0 : upstream.credentials!.cooldownOf(keeping, now + pauseMs, account)
-    if (waitMs > 0) return this.#skipUnfit(candidate, coolingDown(waitMs))
-    const next = keeping ?? upstream.credentials?.next(now, account)
-    const serving = this.#fit(candidate, next)
-    if (serving === undefined) return undefined
-    if (health.availability(now, account) === 'open') return this.#skipOpen(candidate)
-    if (!this.#affords(upstream, now)) return this.#skip(candidate, 'upstream_busy')
-    this.#attempts++
-    const credential = serving.operation === this.#context.standIn ? undefined : next
-    if (credential !== undefined) this.#tried = [...this.#tried, credential]
-    const hold = this.#attempts < this.#route.retry.attempts || credential !== undefined
-    return { ...serving, ...FIRST, candidate, credential, pauseMs, hold }
-  }
-
-  /** How the candidate serves the call, with all parameters that it drops; undefined if it cannot serve it, and is skipped. */
-  #fit(candidate: Candidate, credential: Credential | undefined): Serving | undefined {
-    try {
-      const serving = servingOf(candidate, this.#call, this.#context, credential)
-      if (serving === undefined) return this.#skipUnfit(candidate, notServed(this.#call))
-      const dropped = droppedBy(serving, candidate)
-      if (candidate.strict && dropped[0] !== undefined) throw new GatewayError('unsupported_parameter', { param: dropped[0] })
-      return { ...serving, dropped }
-    } catch (error) {
-      if (!(error instanceof GatewayError) || !UNFIT.has(error.row)) throw error
-      return this.#skipUnfit(candidate, error)
-    }
-  }
-
-  /** How a candidate that was skipped would serve the call. */
-  #servingIfAny(candidate: Candidate | undefined): Serving | undefined {
-    try {
-      return candidate && servingOf(candidate, this.#call, this.#context)
-    } catch (error) {
-      if (error instanceof GatewayError) return undefined
-      throw error
-    }
-  }
-
-  #skipUnfit(candidate: Candidate, error: GatewayError): undefined {
-    if (this.#unfit === undefined || error.row === 'previous_response_unavailable') this.#unfit = { candidate, error }
-    this.#skip(candidate, error.row)
-  }
-
-  #skipOpen(candidate: Candidate): undefined {
-    this.#readyAt = Math.min(this.#readyAt, candidate.target.health.probeAt)
-    this.#skip(candidate, 'upstream_circuit_open')
-  }
-
-  #skip({ target }: Candidate, why: ErrorName): undefined {
-    this.#skipped = [...this.#skipped, { target, why }]
-  }
-
-  /** A second attempt at the same upstream takes from its retry budget. */
-  #affords(upstream: UpstreamState, now: number): boolean {
-    if (this.#asked.includes(upstream)) return upstream.budget.spend(now)
-    this.#asked.push(upstream)
-    upstream.budget.earn()
-    return true
-  }
+/** A candidate that cannot serve such a call, or the only one that could if it were not cooling down, and the reason. */
+interface Unfit {
+  readonly candidate: Candidate
+  readonly error: GatewayError
+  /** How it would serve the call, where that is known. */
+  readonly serving?: Serving | undefined
 }
 
-/** Whether the upstream refused a credential that the provider can replace and has not replaced yet. */
-export const isRenewable = ({ candidate, credentialRefused }: PlannedAttempt, { row }: GatewayError): boolean =>
-  row === 'upstream_authentication_error' && candidate.target.provider.refreshes === true && !credentialRefused
+/**
+ * What is planned for a call, and what has come of it so far. It is never changed: `choose` and `after` return the next one, without I/O.
+ * Times are monotonic milliseconds.
+ */
+export interface Plan {
+  readonly route: Route
+  readonly call: Call
+  readonly context: ServingContext
+  readonly random: () => number
+  /** In the order of the route's choice. */
+  readonly ordered: readonly Candidate[]
+  /** The same, those that are cooling down last. */
+  readonly candidates: readonly Candidate[]
+  /** How many of them are not cooling down. */
+  readonly ready: number
+  /** How many of them had their turn. */
+  readonly turns: number
+  readonly attempts: number
+  readonly pauses: number
+  /** No further attempt may follow. */
+  readonly isOver: boolean
+  /** The one that was cooling down, was tried all the same, and refused again: others would probably refuse the call too. */
+  readonly inVain: Candidate | undefined
+  /** An upstream may have refused the states of tool calls. */
+  readonly statesRefused: boolean
+  /** An upstream may have served the call, although its attempt failed. */
+  readonly isAmbiguous: boolean
+  /** The attempt planned last. */
+  readonly last: PlannedAttempt | undefined
+  /** The same target again, with another credential or in another way. */
+  readonly repeat: PlannedAttempt | undefined
+  /** Candidates to retry after all have been tried, and the pause that their upstream asked for. */
+  readonly again: readonly { readonly candidate: Candidate; readonly cooldownMs: number }[]
+  /** The upstreams of the attempts. */
+  readonly asked: readonly UpstreamState[]
+  /** The credentials of the attempts, where there are several. */
+  readonly tried: readonly Credential[]
+  /** The last attempt's. */
+  readonly error: GatewayError | undefined
+  /** The shortest time that upstreams asked to wait, in seconds. */
+  readonly retryAfter: number
+  /** The first of them. */
+  readonly unfit: Unfit | undefined
+  /** Planned attempts that the limits of their namespaces had no room for. */
+  readonly limited: readonly LimitedAttempt[]
+  readonly skipped: readonly SkippedTarget[]
+  /** When the first of the open breakers permits a probe. */
+  readonly readyAt: number
+}
 
 type LimitedAttempt = PlannedAttempt & { readonly limited: LimitReached }
 
-const limitedTarget = ({ candidate: { target } }: LimitedAttempt) => ({ target, why: 'namespace_limit_reached' as const })
+type Failure = Extract<Setback, { kind: 'failed' }>
+
+/** What has come of a planned attempt that did not serve the call. */
+export type Setback =
+  /**
+   * It failed. `statesRefused`: the upstream may have refused states of tool calls, which the gateway or the client had kept. `mayDiffer`: its provider has learned from the
+   * refusal, and may make the same attempt in another way.
+   */
+  | { readonly kind: 'failed'; readonly error: GatewayError; readonly statesRefused?: boolean; readonly mayDiffer?: boolean }
+  /** The limits of its namespace have no room for it. */
+  | { readonly kind: 'limited'; readonly reached: LimitReached }
+  /** Its breaker opened while the call waited. */
+  | { readonly kind: 'open' }
+  /** The call may go no further: its client left, its time is over, or a link failed it. */
+  | { readonly kind: 'ended'; readonly error: GatewayError }
+
+/** The plan of a call without attempts. `standIn`: serves the calls of an endpoint that a provider lacks, or its upstream. */
+export function begin(route: Route, call: Call, selection: SelectionContext, now: number, standIn?: Operation): Plan {
+  const { key, account, mayCall, random, terms = NO_TERMS } = selection
+  const ordered = 'target' in route.leads ? [route.leads] : inOrder(route.leads, { key, user: userOf(call), random })
+  const { candidates, ready } = coolestFirst(ordered, account, now)
+  return {
+    route,
+    call,
+    context: { account, mayCall, standIn, terms },
+    random,
+    ordered,
+    candidates,
+    ready,
+    turns: 0,
+    attempts: 0,
+    pauses: 0,
+    isOver: false,
+    inVain: undefined,
+    statesRefused: false,
+    isAmbiguous: false,
+    last: undefined,
+    repeat: undefined,
+    again: NONE,
+    asked: NONE,
+    tried: NONE,
+    error: undefined,
+    retryAfter: Number.POSITIVE_INFINITY,
+    unfit: undefined,
+    limited: NONE,
+    skipped: NONE,
+    readyAt: Number.POSITIVE_INFINITY,
+  }
+}
+
+/** A plan, and the attempt that it comes to next; without one the call fails with `errorOf`. */
+export interface Choice {
+  readonly plan: Plan
+  readonly next: PlannedAttempt | undefined
+}
+
+/** Chooses the next attempt. `until`: no pause before it exceeds that. Throws `GatewayError` for a call that no target could serve. */
+export function choose(plan: Plan, now: number, until = Number.POSITIVE_INFINITY): Choice {
+  if (plan.repeat !== undefined) return chosen({ ...plan, repeat: undefined }, plan.repeat)
+  const first = nextTurn(plan, now)
+  const again = first.next === undefined ? nextAgain(first.plan, now, until) : first
+  return again.next === undefined ? nextLimited(again.plan, now, until) : again
+}
+
+/** Notes a chosen attempt, which will be made, with its upstream. */
+export function note({ candidate, credential, counts }: PlannedAttempt, now: number): void {
+  const { credentials, budget } = candidate.target.upstream
+  if (credential !== undefined) credentials!.used(credential)
+  if (counts === 'first') budget.earn()
+  if (counts === 'retry') budget.spend(now)
+}
+
+const chosen = (plan: Plan, next: PlannedAttempt): Choice => ({ plan: { ...plan, last: next }, next })
+
+const mayAttempt = ({ isOver, attempts, route }: Plan): boolean => !isOver && attempts < route.retry.attempts
+
+/** The next candidate that had no turn. */
+function nextTurn(before: Plan, now: number): Choice {
+  let plan = before
+  while (mayAttempt(plan) && plan.turns < plan.candidates.length && plan.inVain === undefined) {
+    const candidate = plan.candidates[plan.turns]!
+    const tried = consider({ ...plan, turns: plan.turns + 1 }, candidate, now, 0)
+    if (tried.next !== undefined) return tried
+    plan = tried.plan
+  }
+  return { plan, next: undefined }
+}
+
+/** After all had their turn: one of those that may succeed later. */
+function nextAgain(before: Plan, now: number, until: number): Choice {
+  let plan = before
+  while (mayAttempt(plan) && plan.again.length > 0) {
+    const [{ candidate, cooldownMs }, ...again] = plan.again as [Plan['again'][number], ...Plan['again']]
+    plan = { ...plan, again }
+    const pauseMs = backOff(plan.pauses, cooldownMs, plan.random)
+    if (now + pauseMs >= until) continue
+    const tried = consider(plan, candidate, now, pauseMs)
+    plan = tried.plan
+    if (tried.next !== undefined) return { plan: { ...plan, pauses: plan.pauses + 1 }, next: tried.next }
+  }
+  return { plan, next: undefined }
+}
+
+/** Of the targets whose limits soon have room again, the first. */
+function nextLimited(plan: Plan, now: number, until: number): Choice {
+  if (plan.isOver || plan.limited.length === 0) return { plan, next: undefined }
+  const next = plan.limited
+    .filter(({ limited: { waitMs, retryAfterMs } }) => waitMs > 0 && now + retryAfterMs < until)
+    .filter(({ isRepeat }) => isRepeat || mayAttempt(plan))
+    .reduce<LimitedAttempt | undefined>((first, each) => (first && isSooner(first, each) ? first : each), undefined)
+  if (next === undefined) return { plan, next }
+  const attempts = next.isRepeat ? plan.attempts : plan.attempts + 1
+  const limited = plan.limited.filter((each) => each !== next)
+  return chosen(
+    { ...plan, attempts, limited },
+    { ...next, pauseMs: 0, hold: attempts < plan.route.retry.attempts, counts: 'not' },
+  )
+}
 
 /** Of two equal ones, the first in the order of the route is sooner. */
 const isSooner = (first: LimitedAttempt, second: LimitedAttempt): boolean =>
   first.limited.retryAfterMs <= second.limited.retryAfterMs
+
+/** Plans an attempt at a candidate, or skips it. */
+function consider(plan: Plan, candidate: Candidate, now: number, pauseMs: number): Choice {
+  const { upstream, health, provider } = candidate.target
+  const { call, context, route } = plan
+  const { account, standIn } = context
+  const { maxBody: limit = Number.POSITIVE_INFINITY } = provider
+  if (call.size > limit) return unfit(plan, { candidate, error: new GatewayError('request_too_large', { values: { limit } }) })
+  const keeping = keepingCredential(candidate, call, context)
+  const waitMs = keeping === undefined ? 0 : upstream.credentials!.cooldownOf(keeping, now + pauseMs, account)
+  if (waitMs > 0) return unfit(plan, { candidate, error: coolingDown(waitMs) })
+  const turn = keeping ?? upstream.credentials?.next(now, account)
+  const serving = fit(plan, candidate, turn)
+  if ('error' in serving) return unfit(plan, serving)
+  if (health.availability(now, account) === 'open') return { plan: skipOpen(plan, candidate), next: undefined }
+  const isRetry = plan.asked.includes(upstream)
+  if (isRetry && !upstream.budget.allows(now)) return { plan: skip(plan, candidate, 'upstream_busy'), next: undefined }
+  const attempts = plan.attempts + 1
+  const credential = serving.operation === standIn ? undefined : turn
+  return chosen(
+    {
+      ...plan,
+      attempts,
+      ...(!isRetry && { asked: [...plan.asked, upstream] }),
+      ...(credential !== undefined && { tried: [...plan.tried, credential] }),
+    },
+    {
+      ...serving,
+      candidate,
+      credential,
+      pauseMs,
+      withoutStates: plan.statesRefused,
+      hold: attempts < route.retry.attempts || credential !== undefined,
+      credentialRefused: false,
+      isRepeat: false,
+      limited: undefined,
+      counts: isRetry ? 'retry' : 'first',
+    },
+  )
+}
+
+/** How a candidate serves the call, with all parameters that it drops, or why it cannot. */
+function fit({ call, context }: Plan, candidate: Candidate, credential: Credential | undefined): Serving | Unfit {
+  try {
+    const serving = servingOf(candidate, call, context, credential)
+    if (serving === undefined) return { candidate, error: notServed(call) }
+    const dropped = droppedBy(serving, candidate)
+    const [param] = dropped
+    if (!candidate.strict || param === undefined) return { ...serving, dropped }
+    return { candidate, serving, error: new GatewayError('unsupported_parameter', { param }) }
+  } catch (error) {
+    if (!(error instanceof GatewayError) || !UNFIT.has(error.row)) throw error
+    return { candidate, error }
+  }
+}
 
 /** Errors of a candidate that cannot serve the call; another one may. */
 const UNFIT: ReadonlySet<ErrorName> = new Set<ErrorName>([
@@ -397,11 +312,169 @@ const UNFIT: ReadonlySet<ErrorName> = new Set<ErrorName>([
   'item_not_found',
 ])
 
-const FIRST = { fresh: false, credentialRefused: false, isRepeat: false, limited: undefined } as const
+function unfit(plan: Plan, found: Unfit): Choice {
+  const isFirst = plan.unfit === undefined || found.error.row === 'previous_response_unavailable'
+  return { plan: { ...skip(plan, found.candidate, found.error.row), ...(isFirst && { unfit: found }) }, next: undefined }
+}
+
+const skip = (plan: Plan, { target }: Candidate, why: ErrorName): Plan => ({
+  ...plan,
+  skipped: [...plan.skipped, { target, why }],
+})
+
+const skipOpen = (plan: Plan, candidate: Candidate): Plan =>
+  skip({ ...plan, readyAt: Math.min(plan.readyAt, candidate.target.health.probeAt) }, candidate, 'upstream_circuit_open')
+
+/** The plan after the last planned attempt did not serve the call. */
+export function after(plan: Plan, setback: Setback, now: number): Plan {
+  switch (setback.kind) {
+    case 'failed':
+      return afterFailure(plan, setback, now)
+    case 'limited':
+      return afterLimit(plan, setback.reached)
+    case 'open':
+      return skipOpen(uncount(plan), plan.last!.candidate)
+    case 'ended':
+      return afterEnd(plan, setback.error)
+  }
+}
+
+/** The attempt did not reach the upstream, and does not count. */
+const uncount = (plan: Plan): Plan => (plan.last!.isRepeat ? plan : { ...plan, attempts: plan.attempts - 1 })
+
+function afterFailure(before: Plan, { error, statesRefused, mayDiffer }: Failure, now: number): Plan {
+  const last = before.last!
+  const { candidate } = last
+  if (error.row === 'unsupported_parameter')
+    return { ...uncount(before), unfit: before.unfit ?? { candidate, error, serving: last } }
+  // The upstream had no place for the call, so this was no attempt.
+  const counted = error.row === 'upstream_busy' ? skip(uncount(before), candidate, 'upstream_busy') : before
+  const retryAfter = Math.min(before.retryAfter, Number(error.headers['retry-after'] ?? Number.POSITIVE_INFINITY))
+  const plan = { ...counted, error, retryAfter }
+  if (plan.isOver) return plan
+  if (statesRefused) return { ...plan, statesRefused, repeat: repeated(last, { withoutStates: true }) }
+  if (isRenewable(last, error)) return { ...plan, repeat: repeated(last, { credentialRefused: true }) }
+  const otherWay = mayDiffer ? fit(plan, candidate, last.credential) : undefined
+  if (otherWay !== undefined && !('error' in otherWay)) return { ...plan, repeat: repeated(last, otherWay) }
+  // Its upstream has not the endpoint for this model, in this region or for this credential.
+  const { standIn } = plan.context
+  if (standIn !== undefined && last.operation !== standIn && error.row === 'unsupported_endpoint')
+    return { ...plan, repeat: repeated(last, { operation: standIn, credential: undefined }) }
+  const { cause, again, cooldownMs, ofCredential } = policyFor(error)
+  const credential = ofCredential && anotherCredential(plan, now)
+  const serving = credential && fit(plan, candidate, credential)
+  if (serving && !('error' in serving)) {
+    const repeat = repeated(last, { ...serving, credential, credentialRefused: false })
+    return { ...plan, tried: [...plan.tried, credential!], repeat }
+  }
+  const inVain = cooldownMs !== undefined && plan.turns > plan.ready ? candidate : plan.inVain
+  // The upstream may already have served the call: it is retried once only.
+  const isAmbiguous = again === 'immediately'
+  const isOver = cause === undefined || !plan.route.retry.on.has(cause) || (isAmbiguous && plan.isAmbiguous)
+  const mayAgain = again !== undefined && candidate !== inVain
+  return {
+    ...plan,
+    inVain,
+    isOver,
+    isAmbiguous: plan.isAmbiguous || isAmbiguous,
+    again: mayAgain ? [...plan.again, { candidate, cooldownMs: cooldownMs ?? 0 }] : plan.again,
+  }
+}
+
+/** The same attempt once more. */
+const repeated = (last: PlannedAttempt, change: Partial<PlannedAttempt>): PlannedAttempt => ({
+  ...last,
+  ...change,
+  isRepeat: true,
+  pauseMs: 0,
+  counts: 'not',
+})
+
+/** Whether the upstream refused a credential that the provider can replace and has not replaced yet. */
+export const isRenewable = ({ candidate, credentialRefused }: PlannedAttempt, { row }: GatewayError): boolean =>
+  row === 'upstream_authentication_error' && candidate.target.provider.refreshes === true && !credentialRefused
+
+/** A credential of the same namespace that is ready and that the call has not tried. */
+function anotherCredential({ last, call, context, tried }: Plan, now: number): Credential | undefined {
+  const { candidate } = last!
+  if (keepingCredential(candidate, call, context) !== undefined) return undefined
+  return candidate.target.upstream.credentials?.another(now, tried, context.account)
+}
+
+/** If the call has waited for the limit, there is no attempt left. */
+function afterLimit(plan: Plan, limited: LimitReached): Plan {
+  const last = plan.last!
+  return {
+    ...uncount(plan),
+    limited: [...plan.limited, { ...last, limited }],
+    isOver: plan.isOver || last.limited !== undefined,
+  }
+}
+
+/** The error of an earlier attempt takes precedence over this one, and a reached limit over a timeout. */
+function afterEnd(plan: Plan, error: GatewayError): Plan {
+  const isLimited = plan.limited.length > 0 && error.row === 'upstream_timeout'
+  return { ...plan, isOver: true, repeat: undefined, error: plan.error ?? (isLimited ? undefined : error) }
+}
+
+/** The error of the call if no attempt is left. */
+export function errorOf(plan: Plan, now: number): GatewayError {
+  const last = plan.error ?? refusalOf(plan, now)
+  const retryAfter = Math.min(plan.retryAfter, coolestAfter(plan, now))
+  const error =
+    last.row === 'upstream_rate_limited' && retryAfter !== Number.POSITIVE_INFINITY
+      ? rateLimitError(retryAfter, last.cause)
+      : last
+  return plan.attempts > 1 ? error.forbidRetry() : error
+}
+
+/** Seconds until the first of the targets that were not tried since they cool down is ready. */
+function coolestAfter({ inVain, candidates, turns, context }: Plan, now: number): number {
+  if (inVain === undefined) return Number.POSITIVE_INFINITY
+  const waits = candidates.slice(turns).map(({ target }) => target.health.cooledDownAt(context.account) - now)
+  return Math.max(1, Math.ceil(Math.min(...waits) / 1000))
+}
+
+/** The error of a call without any attempt. */
+function refusalOf({ limited, readyAt, unfit }: Plan, now: number): GatewayError {
+  if (limited.length > 0) return limitError(limited.map((each) => each.limited))
+  // A candidate that could serve the call will be back.
+  const isOpen = readyAt !== Number.POSITIVE_INFINITY
+  return (isOpen ? undefined : unfit?.error) ?? circuitOpen(readyAt - now)
+}
+
+/** The routing of the call so far. */
+export function traceOf(plan: Plan): RouteTrace {
+  const { route, last, unfit } = plan
+  const candidate = last?.candidate ?? unfit?.candidate
+  const serving = last ?? unfit?.serving
+  return {
+    route: route.id,
+    skipped: skippedOf(plan).map(({ target, why }) => ({ target: target.id, why })),
+    parameters:
+      serving === undefined ? {} : parameterSupport(serving.call, tableFor(serving.operation, candidate!.target.served.model)),
+  }
+}
+
+/** The targets that were not attempted so far, and why. */
+export function skippedOf(plan: Plan): readonly SkippedTarget[] {
+  const { candidates, ordered, skipped, limited } = plan
+  const isNone = candidates === ordered && skipped === NONE && limited === NONE
+  return isNone ? NONE : [...coolingDownOf(plan), ...skipped, ...limited.map(limitedTarget)]
+}
+
+/** The targets that would have been attempted before the last one, were they not cooling down. */
+function coolingDownOf({ candidates, ordered, last, turns }: Plan): readonly SkippedTarget[] {
+  if (candidates === ordered || last === undefined) return NONE
+  const before = ordered.slice(0, ordered.indexOf(last.candidate))
+  const left = candidates.slice(turns)
+  return before.filter((each) => left.includes(each)).map(({ target }) => ({ target, why: 'cooling_down' }))
+}
+
+const limitedTarget = ({ candidate: { target } }: LimitedAttempt) => ({ target, why: 'namespace_limit_reached' as const })
+
 const NO_TERMS: CallTerms = { hostedTools: [] }
-const NONE_TRIED: readonly Credential[] = []
-const NONE_LIMITED: readonly LimitedAttempt[] = []
-const NONE_SKIPPED: readonly SkippedTarget[] = []
+const NONE: readonly never[] = []
 
 function userOf(call: Call): string | undefined {
   const user = call.member('user')

@@ -3,16 +3,6 @@ import type { GatewayError } from '../errors.ts'
 import { type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
 import type { PausableSource, StreamSink } from '../upstream/readers/stream-sink.ts'
 
-/** Callbacks of a relay. */
-export interface RelayListener {
-  /** The stream was held for one heartbeat interval: the head may be sent. */
-  onHeadDue(): void
-  /** The stream is committed. Called once. */
-  onFirstByte(): void
-  /** The end is about to be sent. The attempt has ended. */
-  onEnd(): void
-}
-
 /** The content type of a stream of events. */
 const EVENTS = 'text/event-stream; charset=utf-8'
 
@@ -34,7 +24,7 @@ const HIGH_WATER = 64 * 1024
  * success.
  */
 export class Relay implements StreamSink {
-  readonly #listener: RelayListener
+  readonly #headDue = Promise.withResolvers<void>()
   readonly #wire: ClientWire
   /** The content type of the reply. */
   type = EVENTS
@@ -48,14 +38,19 @@ export class Relay implements StreamSink {
   #response: ServerResponse | undefined
   /** Whether the relay writes the frames of chunks itself. */
   #isChunked = false
-  #hasFirstByte = false
+  /** When it was committed, in monotonic milliseconds; undefined before. */
+  firstByteAt: number | undefined
   readonly #silence: NodeJS.Timeout
 
   /** `heartbeat`: milliseconds of silence before a sign of life that keeps proxies and clients connected. */
-  constructor(heartbeat: number, listener: RelayListener, wire: ClientWire = OPENAI_WIRE) {
-    this.#listener = listener
+  constructor(heartbeat: number, wire: ClientWire = OPENAI_WIRE) {
     this.#wire = wire
     this.#silence = setTimeout(() => this.#onSilence(), heartbeat)
+  }
+
+  /** Resolves when the head may be sent: when the stream is committed, or was held for one heartbeat interval. */
+  get headDue(): Promise<void> {
+    return this.#headDue.promise
   }
 
   get begun(): boolean {
@@ -97,7 +92,8 @@ export class Relay implements StreamSink {
   commit(): void {
     if (this.#state !== 'held' && this.#state !== 'begun') return
     this.#state = 'committed'
-    this.#reportFirstByte()
+    this.firstByteAt ??= performance.now()
+    this.#headDue.resolve()
     if (this.#response === undefined) return
     this.#write(this.#response)
     if (!this.#response.writableNeedDrain) this.#resume()
@@ -106,13 +102,12 @@ export class Relay implements StreamSink {
   end(done: string): void {
     this.#pending += done
     this.#state = 'ended'
-    this.#reportFirstByte()
+    this.firstByteAt ??= performance.now()
   }
 
   finish(): void {
     if (this.#response === undefined || this.#response.destroyed) return
     clearTimeout(this.#silence)
-    this.#listener.onEnd()
     this.#response.end(this.#chunk(this.#pending, this.#encoding) + (this.#isChunked ? LAST_CHUNK : ''), this.#encoding)
   }
 
@@ -160,12 +155,6 @@ export class Relay implements StreamSink {
     this.#pause()
   }
 
-  #reportFirstByte(): void {
-    if (this.#hasFirstByte) return
-    this.#hasFirstByte = true
-    this.#listener.onFirstByte()
-  }
-
   #write(response: ServerResponse): void {
     const text = this.#pending
     this.#pending = ''
@@ -199,7 +188,7 @@ export class Relay implements StreamSink {
 
   #onSilence(): void {
     if (this.#wire.heartbeat === '') return
-    if (this.#response === undefined) this.#listener.onHeadDue()
+    this.#headDue.resolve()
     if (this.#response !== undefined && !this.#paused)
       this.#send(this.#response, this.#state === 'committed' ? this.#wire.heartbeat : COMMENT)
     this.#silence.refresh()

@@ -5,7 +5,7 @@ import type { LimitReached } from '../limits/limit-share.ts'
 import type { Route, Target } from '../routing/route.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { Call, Principal } from '../sdk/api.ts'
-import { AttemptPlanner, type SelectionContext } from './plan.ts'
+import { after, begin, choose, errorOf, note, type SelectionContext } from './plan.ts'
 
 /** The conditions of a simulated call. */
 export interface Conditions {
@@ -39,19 +39,21 @@ const ERRORS: Readonly<Record<RetryCause, ErrorName>> = {
 
 /** Simulates a call on a route, without any upstream, and without counters: a limit is reached only where the conditions say so. */
 export function simulate(route: Route, { call, selection, failing, now }: Conditions): Simulation {
-  const planner = new AttemptPlanner(route, call, selection)
+  let plan = begin(route, call, selection, now)
   const attempts: { id: string; cause?: RetryCause }[] = []
   for (;;) {
-    const target = planner.next(now)?.candidate.target
-    if (target === undefined) return { attempts, end: planner.error.row }
+    const { plan: planned, next } = choose(plan, now)
+    if (next === undefined) return { attempts, end: errorOf(planned, now).row }
+    note(next, now)
+    const { target } = next.candidate
     const cause = failing.get(target.id) ?? failing.get(target.served.namespace)
     if (cause === 'limited') {
-      planner.skipLimitedTarget(limitReached(call))
+      plan = after(planned, { kind: 'limited', reached: limitReached(call) }, now)
       continue
     }
     attempts.push({ id: target.id, ...(cause !== undefined && { cause }) })
     if (cause === undefined) return { attempts, end: target.id }
-    planner.failed(new GatewayError(errorOf(cause, target)), false)
+    plan = after(planned, { kind: 'failed', error: new GatewayError(rowOf(cause, target)) }, now)
   }
 }
 
@@ -65,7 +67,7 @@ const limitReached = (call: Call): LimitReached => ({
 })
 
 /** If the client named the upstream's model, it is the client's error that the model does not exist. */
-const errorOf = (cause: RetryCause, { passedThrough }: Target): ErrorName =>
+const rowOf = (cause: RetryCause, { passedThrough }: Target): ErrorName =>
   cause === 'not_found' && passedThrough ? 'model_not_found' : ERRORS[cause]
 
 /** A live key that may call every model, for simulations without a key. */

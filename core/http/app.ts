@@ -3,12 +3,14 @@ import { TLSSocket } from 'node:tls'
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import type { LinkedList } from '../async/event-loop.ts'
+import type { Admission } from '../call/admission.ts'
 import { exchangeOf, LinkState } from '../call/chain.ts'
 import { type Endpoint, Exchange, type ExchangeServices } from '../call/exchange.ts'
 import type { Generation } from '../call/generation.ts'
 import { UnreadBodies } from '../call/read-body.ts'
 import { type CallServices, modelEndpoint, modelList, oneModel } from '../call/serve.ts'
 import type { Settlement } from '../call/settle.ts'
+import type { Relay } from '../dispatch/relay.ts'
 import type { ErrorName } from '../error-table.ts'
 import { CodedError, GatewayError } from '../errors.ts'
 import type { Metrics } from '../observe/metrics.ts'
@@ -208,8 +210,8 @@ function respond(exchange: Exchange, response: ServerResponse): void {
   if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
   if (exchange.cap !== undefined) response.setHeader('x-umg-output-cap', exchange.cap)
   if (exchange.failure !== undefined) sendError(exchange.failure, exchange.wire, response)
-  else if (exchange.stream !== undefined) sendStream(exchange, response)
-  else if (exchange.body !== undefined) sendJson(200, exchange.body, response)
+  else if (exchange.reply?.kind === 'stream') sendStream(exchange.reply.stream, response)
+  else if (exchange.reply !== undefined) sendJson(200, exchange.reply.body, response)
   else sendError(new GatewayError('internal_error', { cause: new CodedError('NO_REPLY', 'no reply') }), exchange.wire, response)
 }
 
@@ -228,10 +230,10 @@ function sendJson(status: number, body: Buffer, response: ServerResponse): void 
   else response.end(body)
 }
 
-function sendStream(exchange: Exchange, response: ServerResponse): void {
+function sendStream(stream: Relay, response: ServerResponse): void {
   response.statusCode = 200
-  response.setHeader('content-type', exchange.stream!.type)
+  response.setHeader('content-type', stream.type)
   response.setHeader('cache-control', 'no-store, no-transform')
   response.setHeader('x-accel-buffering', 'no')
-  exchange.stream!.open(response)
+  stream.open(response)
 }

@@ -1,5 +1,3 @@
-import type { Pause } from '../async/pause.ts'
-import type { GatewayError } from '../errors.ts'
 import { type LimitAnswer, type LimitNeed, type LimitReached, LimitShare } from './limit-share.ts'
 
 /** The most calls of a process that wait for the limits of one namespace. */
@@ -10,8 +8,7 @@ const RETRY_MS = 125
 interface Waiter {
   /** The last refusal. */
   reached: LimitReached
-  answer(answer: LimitAnswer): void
-  fail(error: GatewayError): void
+  readonly answer: PromiseWithResolvers<LimitAnswer>
 }
 
 /** Calls that wait for the limits of a namespace, in order of arrival. Only the first one tries. */
@@ -32,33 +29,31 @@ export class LimitQueue {
     return first?.reached
   }
 
-  /** Waits for a share, for at most `ms`. `reached`: why the call was refused. Too many calls wait: the same. */
-  join(reached: LimitReached, ms: number): LimitReached | Pause<LimitAnswer> {
+  /**
+   * Waits for a share, for at most `ms`. `reached`: why the call was refused; it is the answer too if too many calls wait. Rejects with the
+   * reason of `signal` once that is aborted.
+   */
+  async join(reached: LimitReached, ms: number, signal: AbortSignal): Promise<LimitAnswer> {
     if (this.#waiting.size >= MAX_WAITING) return reached
-    const { promise: over, resolve, reject } = Promise.withResolvers<LimitAnswer>()
-    const waiter: Waiter = {
-      reached,
-      answer: (answer) => {
-        clearTimeout(timer)
-        resolve(answer)
-      },
-      fail: (error) => {
-        clearTimeout(timer)
-        reject(error)
-      },
+    const waiter: Waiter = { reached, answer: Promise.withResolvers() }
+    const leave = (): void => {
+      this.#remove(waiter)
+      waiter.answer.reject(signal.reason)
     }
     const timer = setTimeout(() => {
       this.#remove(waiter)
-      resolve(waiter.reached)
+      waiter.answer.resolve(waiter.reached)
     }, ms)
+    signal.addEventListener('abort', leave, { once: true })
     this.#waiting.add(waiter)
     // The others are behind the first, which tries on its own.
     if (this.#waiting.size === 1) this.serve()
-    const end = (error: GatewayError): void => {
-      this.#remove(waiter)
-      waiter.fail(error)
+    try {
+      return await waiter.answer.promise
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
     }
-    return { over, end }
   }
 
   /** Serves as many calls as there is room for. */
@@ -80,10 +75,10 @@ export class LimitQueue {
         this.#isTaking = false
         if (this.#answered(first, later)) this.serve()
       },
-      (error: GatewayError) => {
+      (error: unknown) => {
         this.#isTaking = false
         this.#waiting.delete(first)
-        first.fail(error)
+        first.answer.reject(error)
         this.serve()
       },
     )
@@ -94,7 +89,7 @@ export class LimitQueue {
     const isShare = answer instanceof LimitShare
     if (isShare || answer.waitMs === 0) {
       // It may have left in the meantime.
-      if (this.#waiting.delete(first)) first.answer(answer)
+      if (this.#waiting.delete(first)) first.answer.resolve(answer)
       else if (isShare) answer.cancel()
       return true
     }

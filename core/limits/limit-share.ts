@@ -23,11 +23,12 @@ export interface LimitReached {
   readonly isTooLarge: boolean
 }
 
-/** What an attempt took of the limits of its namespace. It must be settled or cancelled, once. */
-export class LimitShare {
+/** What an attempt took of the limits of its namespace. What is not settled when it is disposed of is given back. */
+export class LimitShare implements Disposable {
   readonly #reservation: Reservation
   readonly #need: LimitNeed
   readonly #onReturned: () => void
+  #isSettled = false
 
   constructor(reservation: Reservation, need: LimitNeed, onReturned: () => void) {
     this.#reservation = reservation
@@ -37,6 +38,7 @@ export class LimitShare {
 
   /** The attempt has ended, and used so many tokens. */
   settle(tokens: number): void {
+    this.#isSettled = true
     void this.#reservation.settle(tokens)
     this.#onReturned()
   }
@@ -48,8 +50,13 @@ export class LimitShare {
 
   /** There was no attempt after all. */
   cancel(): void {
+    this.#isSettled = true
     void this.#reservation.cancel()
     this.#onReturned()
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#isSettled) this.cancel()
   }
 }
 

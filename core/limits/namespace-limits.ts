@@ -1,4 +1,4 @@
-import { type Pause, pauseUntil } from '../async/pause.ts'
+import { unlessAborted } from '../async/abort.ts'
 import type { LimitsConfig } from '../config/config.ts'
 import { GatewayError } from '../errors.ts'
 import {
@@ -43,19 +43,24 @@ export class NamespaceLimits {
   }
 
   /**
-   * Takes what an attempt needs, unless other calls wait for it. Synchronous as long as this process has a lease of the counters; else a
-   * pause until it has one.
+   * Takes what an attempt needs, unless other calls wait for it. Synchronous as long as this process has a lease of the counters; else it
+   * rejects with the reason of `signal` once that is aborted.
    */
-  take(call: Call): LimitAnswer | Pause<LimitAnswer> {
+  take(call: Call, signal: AbortSignal): LimitAnswer | Promise<LimitAnswer> {
     const need = this.#needOf(call)
     const { refusal } = this.#queue
     const answer = refusal === undefined ? this.#take(need) : { ...refusal, need }
-    return answer instanceof Promise ? unlessLeft(answer.then((later) => this.#noted(later))) : this.#noted(answer)
+    if (!(answer instanceof Promise)) return this.#noted(answer)
+    const noted = answer.then((later) => this.#noted(later))
+    return unlessAborted(noted, signal, (late) => late instanceof LimitShare && late.cancel())
   }
 
-  /** Waits, in order of arrival, until there is room for an attempt, for at most `ms`. `reached`: why it was refused. */
-  wait(reached: LimitReached, ms: number): LimitReached | Pause<LimitAnswer> {
-    return this.#queue.join(reached, ms)
+  /**
+   * Waits, in order of arrival, until there is room for an attempt, for at most `ms`. `reached`: why it was refused. Rejects with the reason of
+   * `signal` once that is aborted.
+   */
+  wait(reached: LimitReached, ms: number, signal: AbortSignal): Promise<LimitAnswer> {
+    return this.#queue.join(reached, ms, signal)
   }
 
   #needOf(call: Call): LimitNeed {
@@ -104,10 +109,6 @@ export class NamespaceLimits {
     return answer
   }
 }
-
-/** Gives a share back if its call has left before it came. */
-const unlessLeft = (answer: Promise<LimitAnswer>): Pause<LimitAnswer> =>
-  pauseUntil(answer, (late) => late instanceof LimitShare && late.cancel())
 
 function failed(cause: unknown): never {
   throw new GatewayError('internal_error', { cause })

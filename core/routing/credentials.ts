@@ -36,12 +36,17 @@ export class CredentialPool {
 
   /** The credential whose turn it is for a call of an account; if all are cooling down, the one that is ready first. */
   next(now: number, account: string): Credential {
-    return this.#take((each) => this.#readyAt(each, account) <= now) ?? this.#soonest(account)
+    return this.#first((each) => this.#readyAt(each, account) <= now) ?? this.#soonest(account)
   }
 
   /** The next one that is ready and is not among those that a call has tried; undefined if each was tried or cools down. */
   another(now: number, tried: readonly Credential[], account: string): Credential | undefined {
-    return this.#take((each) => this.#readyAt(each, account) <= now && !tried.includes(each))
+    return this.#first((each) => this.#readyAt(each, account) <= now && !tried.includes(each))
+  }
+
+  /** An attempt uses a credential: it is the turn of the one after it. */
+  used(credential: Credential): void {
+    this.#turn = (this.all.indexOf(credential) + 1) % this.all.length
   }
 
   /**
@@ -67,14 +72,12 @@ export class CredentialPool {
     return this.#cooldowns.get(credential)!.until(account)
   }
 
-  #take(isUsable: (credential: Credential) => boolean): Credential | undefined {
+  /** The first usable one from the one on whose turn it is. */
+  #first(isUsable: (credential: Credential) => boolean): Credential | undefined {
     const count = this.all.length
     for (let step = 0; step < count; step++) {
-      const index = (this.#turn + step) % count
-      const credential = this.all[index]!
-      if (!isUsable(credential)) continue
-      this.#turn = (index + 1) % count
-      return credential
+      const credential = this.all[(this.#turn + step) % count]!
+      if (isUsable(credential)) return credential
     }
     return undefined
   }

@@ -1,4 +1,4 @@
-import type { Pause } from '../async/pause.ts'
+import { Semaphore } from '../async/semaphore.ts'
 import { GatewayError } from '../errors.ts'
 
 /** The error of a call that finds the breakers of all its targets open. `ms`: until the first of them permits a probe. */
@@ -20,67 +20,46 @@ export interface ConcurrencyLimits {
   readonly wait: number
 }
 
-interface Waiter {
-  admit(): void
-  end(error: GatewayError): void
-}
-
-/** Limits the concurrent calls to one upstream. Calls beyond the limit wait in a bounded FIFO queue. */
+/** Limits the concurrent calls to one upstream. Calls beyond the limit wait in a bounded queue, in order of arrival. */
 export class ConcurrencyLimiter {
   readonly #limits: ConcurrencyLimits | undefined
-  #taken = 0
-  /** In order of arrival. */
-  readonly #queue = new Set<Waiter>()
+  readonly #places: Semaphore
+  readonly #place: Disposable = { [Symbol.dispose]: () => this.#places.release() }
 
   /** Without limits each call gets a place immediately. */
   constructor(limits: ConcurrencyLimits | undefined) {
     this.#limits = limits
+    this.#places = new Semaphore(limits?.limit ?? Number.POSITIVE_INFINITY)
   }
 
   /** The number of waiting calls. */
   get waiting(): number {
-    return this.#queue.size
+    return this.#places.waiting
+  }
+
+  /** Takes a place, which is given back by its disposal; undefined if none is free. */
+  tryAcquire(): Disposable | undefined {
+    return this.#places.tryAcquire() ? this.#place : undefined
   }
 
   /**
-   * Takes a place. If none is free, returns a pause until one is, which ends with `upstream_busy` after `wait`. Throws
-   * `upstream_busy` if the queue is full.
+   * Waits for a place, and takes it. Rejects with `upstream_busy` if the queue is full, or after `wait`, and with the reason of `signal` once
+   * that is aborted.
    */
-  acquire(): Pause | undefined {
-    if (this.#limits === undefined || this.#taken < this.#limits.limit) {
-      this.#taken++
-      return undefined
+  async acquire(signal: AbortSignal): Promise<Disposable> {
+    const { queue, wait } = this.#limits!
+    if (this.#places.waiting >= queue) throw busy()
+    const waiting = new AbortController()
+    const leave = (): void => waiting.abort(signal.reason)
+    const timer = setTimeout(() => waiting.abort(busy()), wait)
+    signal.addEventListener('abort', leave)
+    try {
+      await this.#places.acquire(waiting.signal)
+      return this.#place
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
     }
-    if (this.#queue.size >= this.#limits.queue) throw busy()
-    return this.#wait(this.#limits.wait)
-  }
-
-  /** Releases a place. Call it once for each place taken. */
-  release(): void {
-    this.#taken--
-    const [next] = this.#queue
-    if (next === undefined) return
-    this.#queue.delete(next)
-    this.#taken++
-    next.admit()
-  }
-
-  #wait(ms: number): Pause {
-    const { promise: over, resolve, reject } = Promise.withResolvers<void>()
-    const waiter: Waiter = {
-      admit: () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      end: (error) => {
-        clearTimeout(timer)
-        this.#queue.delete(waiter)
-        reject(error)
-      },
-    }
-    const timer = setTimeout(() => waiter.end(busy()), ms)
-    this.#queue.add(waiter)
-    return { over, end: waiter.end }
   }
 }
 
@@ -98,23 +77,26 @@ const MOST = 10
  */
 export class RetryBudget {
   #left = 3
-  #countedAt: number
-
-  constructor(now: number) {
-    this.#countedAt = now
-  }
+  /** When the last retry was taken. */
+  #countedAt: number | undefined
 
   /** A call makes its first attempt at this upstream. */
   earn(): void {
     this.#left = Math.min(MOST, this.#left + PER_CALL)
   }
 
-  /** Takes one retry; false if none is left. `now`: monotonic milliseconds. */
-  spend(now: number): boolean {
-    this.#left = Math.min(MOST, this.#left + (now - this.#countedAt) / MS_PER_RETRY)
+  /** Whether a retry is left. `now`: monotonic milliseconds. */
+  allows(now: number): boolean {
+    return this.#leftAt(now) >= 1
+  }
+
+  /** Takes one retry. */
+  spend(now: number): void {
+    this.#left = this.#leftAt(now) - 1
     this.#countedAt = now
-    if (this.#left < 1) return false
-    this.#left -= 1
-    return true
+  }
+
+  #leftAt(now: number): number {
+    return Math.min(MOST, this.#left + (now - (this.#countedAt ?? now)) / MS_PER_RETRY)
   }
 }

@@ -25,9 +25,8 @@ export interface Cooled {
   readonly ready: number
 }
 
-/** Puts the candidates last that are cooling down for calls of an account. */
-export function coolestFirst(ordered: readonly Candidate[], account: string): Cooled {
-  const now = performance.now()
+/** Puts the candidates last that are cooling down for calls of an account. `now`: monotonic milliseconds. */
+export function coolestFirst(ordered: readonly Candidate[], account: string, now: number): Cooled {
   const isReady = ({ target }: Candidate): boolean => target.health.availability(now, account) !== 'coolingDown'
   if (ordered.every(isReady)) return { candidates: ordered, ready: ordered.length }
   const { ready = [], cooling = [] } = Object.groupBy(ordered, (each) => (isReady(each) ? 'ready' : 'cooling'))

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type ExplainedModel, explainRoute } from '../../../core/cli/config/explain-route.ts'
 import { RoutesText } from '../../../core/cli/config/routes-text.ts'
 import type { Config } from '../../../core/config/config.ts'
-import { Dispatch } from '../../../core/dispatch/dispatch.ts'
+import { type DispatchedCall, dispatch } from '../../../core/dispatch/dispatch.ts'
 import type { SelectionContext } from '../../../core/dispatch/plan.ts'
 import { policyFor } from '../../../core/dispatch/retry.ts'
 import { ANY_KEY, routeFor, type Simulation, simulate } from '../../../core/dispatch/simulate.ts'
@@ -51,7 +51,7 @@ describe('umg explain', () => {
           failing: each.failing,
           now: performance.now(),
         })
-        expect(await dispatch(real, call, selectionOf(each))).to.deep.equal(simulation)
+        expect(await send(real, call, selectionOf(each))).to.deep.equal(simulation)
         expectExplained(explain(simulated, each), simulation, each)
       }),
       { numRuns: RUNS },
@@ -59,24 +59,36 @@ describe('umg explain', () => {
   })
 
   /** Sends a call. Resolves to its attempts and its end, as a simulation has them. */
-  async function dispatch(route: Route, call: Call, selection: SelectionContext): Promise<Simulation> {
+  async function send(route: Route, call: Call, selection: SelectionContext): Promise<Simulation> {
     const attempts: Simulation['attempts'][number][] = []
-    const dispatched = new Dispatch(
-      { call, route, selection, format: chatReply, client, threads: UNUSED, timer: { ran: () => undefined }, receivedAt: 0 },
-      {
-        transforms: [],
-        stream: undefined,
-        onWait: () => undefined,
-        mayAttempt: () => undefined,
-        onAttemptEnded({ namespace, model, result }) {
-          const cause = result === 'ok' ? undefined : causeOf(result as ErrorName)
-          attempts.push({ id: `${namespace}/${model}`, ...(cause !== undefined && { cause }) })
-        },
-        onServed: () => undefined,
-        fail: () => undefined,
+    const ending = new AbortController()
+    const of: DispatchedCall = {
+      signal: ending.signal,
+      transforms: [],
+      attempts: [],
+      stream: undefined,
+      plan: undefined,
+      running: undefined,
+      abort: (reason) => ending.abort(reason),
+      waits: () => undefined,
+      mayAttempt: () => undefined,
+      attempted({ namespace, model, result }) {
+        const cause = result === 'ok' ? undefined : causeOf(result as ErrorName)
+        attempts.push({ id: `${namespace}/${model}`, ...(cause !== undefined && { cause }) })
       },
-    )
-    const end = await dispatched.run().then(
+      servedBy: () => undefined,
+    }
+    const request = {
+      call,
+      route,
+      selection,
+      format: chatReply,
+      client,
+      threads: UNUSED,
+      timer: { ran: () => undefined },
+      receivedAt: 0,
+    }
+    const end = await dispatch(request, of).then(
       () => attempts.at(-1)!.id,
       (error: GatewayError) => error.row,
     )

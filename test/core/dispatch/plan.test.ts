@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { AttemptPlanner, type PlannedAttempt } from '../../../core/dispatch/plan.ts'
+import { after, begin, choose, errorOf, note, type PlannedAttempt, type SelectionContext } from '../../../core/dispatch/plan.ts'
 import type { ErrorName } from '../../../core/error-table.ts'
 import { GatewayError, UpstreamFailure } from '../../../core/errors.ts'
 import type { Candidate, Route } from '../../../core/routing/route.ts'
@@ -14,28 +14,30 @@ const refused = (row: ErrorName, status: number, retryAfter?: number): GatewayEr
     ...(retryAfter !== undefined && { headers: { 'retry-after': String(retryAfter) } }),
   })
 
-interface Journey {
-  readonly stops: readonly PlannedAttempt[]
+/** No time passes in these tests. */
+const NOW = 1000
+
+const SELECTION: SelectionContext = { key: 'key_1', account: 'default', mayCall: () => true, random: () => 0.5 }
+
+interface Course {
+  readonly planned: readonly PlannedAttempt[]
   readonly error: GatewayError
 }
 
-/** Goes on while there is a next stop; the try at each fails as told, the last of these for all further ones. */
-function travel(way: Route, errors: readonly GatewayError[], body: Record<string, unknown> = {}): Journey {
-  const itinerary = new AttemptPlanner(way, fakeCall({ model: 'acme/smart', ...body }), {
-    key: 'key_1',
-    account: 'default',
-    mayCall: () => true,
-    random: () => 0.5,
-  })
-  const stops: PlannedAttempt[] = []
-  for (let stop = itinerary.next(performance.now()); stop !== undefined; stop = itinerary.next(performance.now())) {
-    stops.push(stop)
-    itinerary.failed(errors[stops.length - 1] ?? errors.at(-1)!, false)
+/** Plans attempts while there is a next one; each fails with the error of its place, further ones with the last. */
+function courseOf(way: Route, errors: readonly GatewayError[], body: Record<string, unknown> = {}): Course {
+  let plan = begin(way, fakeCall({ model: 'acme/smart', ...body }), SELECTION, NOW)
+  const planned: PlannedAttempt[] = []
+  for (;;) {
+    const choice = choose(plan, NOW)
+    if (choice.next === undefined) return { planned, error: errorOf(choice.plan, NOW) }
+    note(choice.next, NOW)
+    planned.push(choice.next)
+    plan = after(choice.plan, { kind: 'failed', error: errors[planned.length - 1] ?? errors.at(-1)! }, NOW)
   }
-  return { stops, error: itinerary.error }
 }
 
-const asked = ({ stops }: Journey): string[] => stops.map((stop) => stop.candidate.target.id)
+const asked = ({ planned }: Course): string[] => planned.map(({ candidate }) => candidate.target.id)
 const three = (): Candidate[] => [candidate('a/1'), candidate('b/1'), candidate('c/1')]
 
 describe('the plan of the attempts of a call', () => {
@@ -52,155 +54,136 @@ describe('the plan of the attempts of a call', () => {
   ]
   for (const row of ONWARD) {
     it(`continues with each next target after ${row}`, () => {
-      expect(asked(travel(route(three()), [failure(row)]))).to.deep.equal(['a/1', 'b/1', 'c/1'])
+      expect(asked(courseOf(route(three()), [failure(row)]))).to.deep.equal(['a/1', 'b/1', 'c/1'])
     })
   }
 
   for (const row of ['upstream_rejected', 'model_not_found', 'plugin_error', 'internal_error'] as const) {
     it(`ends with the first ${row}: another target would fail alike`, () => {
-      const { stops, error } = travel(route(three()), [failure(row)])
-      expect([stops.length, error.row, error.headers['x-should-retry']]).to.deep.equal([1, row, undefined])
+      const { planned, error } = courseOf(route(three()), [failure(row)])
+      expect([planned.length, error.row, error.headers['x-should-retry']]).to.deep.equal([1, row, undefined])
     })
   }
 
   for (const row of ['upstream_disconnected', 'upstream_invalid_response'] as const) {
     it(`makes one more attempt after ${row}: the call may have been served`, () => {
-      expect(asked(travel(route(three()), [failure(row)]))).to.deep.equal(['a/1', 'b/1'])
+      expect(asked(courseOf(route(three()), [failure(row)]))).to.deep.equal(['a/1', 'b/1'])
     })
   }
 
   it('repeats a target after a pause if there is no other', () => {
-    const { stops } = travel(route([candidate('a/1')], { attempts: 2 }), [failure('upstream_error')])
-    expect(stops.map(({ pauseMs }) => pauseMs)).to.deep.equal([0, 125])
+    const { planned } = courseOf(route([candidate('a/1')], { attempts: 2 }), [failure('upstream_error')])
+    expect(planned.map(({ pauseMs }) => pauseMs)).to.deep.equal([0, 125])
   })
 
   it('repeats another target if the breaker of the first has opened', () => {
     const [a, b] = three()
-    for (let i = 0; i < 4; i++) a!.target.health.failed(performance.now(), 'reply')
-    const itinerary = new AttemptPlanner(route([a!, b!]), fakeCall({}), {
-      key: 'k',
-      account: 'default',
-      mayCall: () => true,
-      random: () => 0.5,
-    })
+    for (let i = 0; i < 4; i++) a!.target.health.failed(NOW, 'reply')
+    let plan = begin(route([a!, b!]), fakeCall({}), SELECTION, NOW)
     for (const { target } of [a!, b!]) {
-      expect(itinerary.next(performance.now())?.candidate.target).to.equal(target)
-      target.health.failed(performance.now(), 'reply')
-      itinerary.failed(failure('upstream_error'), false)
+      const { plan: chosen, next } = choose(plan, NOW)
+      expect(next?.candidate.target).to.equal(target)
+      target.health.failed(NOW, 'reply')
+      plan = after(chosen, { kind: 'failed', error: failure('upstream_error') }, NOW)
     }
-    expect(itinerary.next(performance.now())).to.include({ candidate: b, pauseMs: 125 })
+    expect(choose(plan, NOW).next).to.include({ candidate: b, pauseMs: 125 })
   })
 
   it('waits at least the time that an upstream requests before it repeats it', () => {
-    const { stops } = travel(route([candidate('a/1')], { attempts: 2 }), [refused('upstream_rate_limited', 429, 2)])
-    expect(stops[1]!.pauseMs).to.be.within(2000, 2250)
+    const { planned } = courseOf(route([candidate('a/1')], { attempts: 2 }), [refused('upstream_rate_limited', 429, 2)])
+    expect(planned[1]!.pauseMs).to.be.within(2000, 2250)
   })
 
   it('does not repeat a target after a timeout: it may still serve the call', () => {
     const only = route([candidate('a/1')], { attempts: 3 })
-    expect(asked(travel(only, [failure('upstream_timeout', new UpstreamFailure('FIRST_BYTE_TIMEOUT'))]))).to.deep.equal(['a/1'])
+    expect(asked(courseOf(only, [failure('upstream_timeout', new UpstreamFailure('FIRST_BYTE_TIMEOUT'))]))).to.deep.equal(['a/1'])
   })
 
   it('continues after a connection timeout as after a refused connection', () => {
     const unwilling = route(three(), { on: new Set(['connect']) })
-    expect(asked(travel(unwilling, [failure('upstream_timeout', new UpstreamFailure('CONNECT_TIMEOUT'))]))).to.have.length(3)
-    expect(asked(travel(unwilling, [failure('upstream_timeout', new UpstreamFailure('FIRST_BYTE_TIMEOUT'))]))).to.have.length(1)
+    expect(asked(courseOf(unwilling, [failure('upstream_timeout', new UpstreamFailure('CONNECT_TIMEOUT'))]))).to.have.length(3)
+    expect(asked(courseOf(unwilling, [failure('upstream_timeout', new UpstreamFailure('FIRST_BYTE_TIMEOUT'))]))).to.have.length(1)
   })
 
   it('makes no more attempts than the route allows, and forbids retries of the SDK', () => {
-    const { stops, error } = travel(route(three(), { attempts: 2 }), [failure('upstream_error'), failure('upstream_timeout')])
-    expect([stops.length, error.row, error.headers['x-should-retry']]).to.deep.equal([2, 'upstream_timeout', 'false'])
+    const { planned, error } = courseOf(route(three(), { attempts: 2 }), [failure('upstream_error'), failure('upstream_timeout')])
+    expect([planned.length, error.row, error.headers['x-should-retry']]).to.deep.equal([2, 'upstream_timeout', 'false'])
   })
 
   it('holds a stream while another attempt is possible', () => {
-    const { stops } = travel(route(three()), [failure('upstream_error')])
-    expect(stops.map(({ hold }) => hold)).to.deep.equal([true, true, false])
+    const { planned } = courseOf(route(three()), [failure('upstream_error')])
+    expect(planned.map(({ hold }) => hold)).to.deep.equal([true, true, false])
   })
 
   it('returns the shortest time to wait of all targets', () => {
     const limits = [30, 5, 20].map((seconds) => refused('upstream_rate_limited', 429, seconds))
-    expect(travel(route(three()), limits).error.headers['retry-after']).to.equal('5')
+    expect(courseOf(route(three()), limits).error.headers['retry-after']).to.equal('5')
   })
 
   it('skips a target whose breaker is open', () => {
     const [a, b, c] = three()
-    for (let i = 0; i < 5; i++) a!.target.health.failed(performance.now(), 'reply')
-    expect(asked(travel(route([a!, b!, c!], { attempts: 2 }), [failure('upstream_error')]))).to.deep.equal(['b/1', 'c/1'])
+    for (let i = 0; i < 5; i++) a!.target.health.failed(NOW, 'reply')
+    expect(asked(courseOf(route([a!, b!, c!], { attempts: 2 }), [failure('upstream_error')]))).to.deep.equal(['b/1', 'c/1'])
   })
 
   it('takes targets that cool down after the others', () => {
     const [a, b, c] = three()
-    a!.target.health.coolDown(performance.now(), 60_000)
-    expect(asked(travel(route([a!, b!, c!]), [failure('upstream_error')]))).to.deep.equal(['b/1', 'c/1', 'a/1'])
+    a!.target.health.coolDown(NOW, 60_000)
+    expect(asked(courseOf(route([a!, b!, c!]), [failure('upstream_error')]))).to.deep.equal(['b/1', 'c/1', 'a/1'])
   })
 
   it('returns the time to wait if every breaker is open', () => {
     const only = candidate('a/1')
-    for (let i = 0; i < 5; i++) only.target.health.failed(performance.now(), 'reply')
-    const itinerary = new AttemptPlanner(route([only]), fakeCall({}), {
-      key: 'key_1',
-      account: 'default',
-      mayCall: () => true,
-      random: Math.random,
-    })
-    expect(itinerary.next(performance.now())).to.equal(undefined)
-    expect([itinerary.error.row, itinerary.error.headers['retry-after']]).to.deep.equal(['upstream_circuit_open', '1'])
+    for (let i = 0; i < 5; i++) only.target.health.failed(NOW, 'reply')
+    const { plan, next } = choose(begin(route([only]), fakeCall({}), SELECTION, NOW), NOW)
+    const error = errorOf(plan, NOW)
+    expect([next, error.row, error.headers['retry-after']]).to.deep.equal([undefined, 'upstream_circuit_open', '1'])
   })
 
   it('repeats an upstream only within its retry budget, with any number of targets', () => {
     const a = candidate('a/1')
     const way = route([a, candidate('a/2', { beside: a }), candidate('b/1')])
     const { budget } = a.target.upstream
-    while (budget.spend(performance.now())) budget.earn()
-    expect(asked(travel(way, [failure('upstream_error')]))).to.deep.equal(['a/1', 'b/1', 'b/1'])
+    for (; budget.allows(NOW); budget.spend(NOW)) budget.earn()
+    expect(asked(courseOf(way, [failure('upstream_error')]))).to.deep.equal(['a/1', 'b/1', 'b/1'])
   })
 
   it('makes one more attempt with a new credential if the provider can get one', () => {
     const way = route([candidate('a/1', { refreshes: true }), candidate('b/1')])
-    const { stops } = travel(way, [failure('upstream_authentication_error')])
-    expect(stops.map(({ candidate: { target }, credentialRefused }) => [target.id, credentialRefused])).to.deep.equal([
+    const { planned } = courseOf(way, [failure('upstream_authentication_error')])
+    expect(planned.map(({ candidate: { target }, credentialRefused }) => [target.id, credentialRefused])).to.deep.equal([
       ['a/1', false],
       ['a/1', true],
       ['b/1', false],
     ])
   })
 
-  it('makes one more attempt on a new connection if the pooled one was stale', () => {
-    const itinerary = new AttemptPlanner(route([candidate('a/1')], { attempts: 1 }), fakeCall({}), {
-      key: 'k',
-      account: 'default',
-      mayCall: () => true,
-      random: Math.random,
-    })
-    expect(itinerary.next(0)).to.include({ fresh: false })
-    itinerary.failed(failure('upstream_disconnected'), true)
-    expect(itinerary.next(0)).to.include({ fresh: true, pauseMs: 0 })
-    itinerary.failed(failure('upstream_disconnected'), true)
-    expect(itinerary.next(0)).to.equal(undefined)
-  })
-
   const PICKY = { seed: { support: 'refused' }, verbosity: { support: 'dropped' } } as const
 
   it('skips targets that would refuse a parameter', () => {
     const way = route([candidate('a/1', { parameters: PICKY }), candidate('b/1')])
-    expect(asked(travel(way, [failure('upstream_rejected')], { seed: 1 }))).to.deep.equal(['b/1'])
+    expect(asked(courseOf(way, [failure('upstream_rejected')], { seed: 1 }))).to.deep.equal(['b/1'])
   })
 
   it('refuses a parameter that no target accepts, and names it', () => {
-    const { stops, error } = travel(route([candidate('a/1', { parameters: PICKY })]), [failure('upstream_error')], { seed: 1 })
-    expect([stops.length, error.row, error.param]).to.deep.equal([0, 'unsupported_parameter', 'seed'])
+    const { planned, error } = courseOf(route([candidate('a/1', { parameters: PICKY })]), [failure('upstream_error')], {
+      seed: 1,
+    })
+    expect([planned.length, error.row, error.param]).to.deep.equal([0, 'unsupported_parameter', 'seed'])
   })
 
   it('drops harmless parameters, unless the route is strict', () => {
     const lenient = route([candidate('a/1', { parameters: PICKY })], { attempts: 1 })
-    expect(travel(lenient, [failure('upstream_rejected')], { verbosity: 'low' }).stops[0]!.dropped).to.deep.equal(['verbosity'])
+    expect(courseOf(lenient, [failure('upstream_rejected')], { verbosity: 'low' }).planned[0]!.dropped).to.deep.equal([
+      'verbosity',
+    ])
     const strict = route([candidate('a/1', { parameters: PICKY, strict: true })], { attempts: 1 })
-    expect(travel(strict, [failure('upstream_rejected')], { verbosity: 'low' }).error.param).to.equal('verbosity')
+    expect(courseOf(strict, [failure('upstream_rejected')], { verbosity: 'low' }).error.param).to.equal('verbosity')
   })
 
   it("adds the route's defaults for parameters that are absent or null", () => {
     const way = route([candidate('a/1', { defaults: { temperature: 0.2, top_p: 0.9 } })], { attempts: 1 })
-    const { call } = travel(way, [failure('upstream_rejected')], { temperature: 1, top_p: null }).stops[0]!
+    const { call } = courseOf(way, [failure('upstream_rejected')], { temperature: 1, top_p: null }).planned[0]!
     expect([call.member('temperature'), call.member('top_p'), call.body.top_p]).to.deep.equal([1, 0.9, 0.9])
     expect(JSON.parse(call.splice({ model: 'm' }).toString())).to.include({ model: 'm', temperature: 1, top_p: 0.9 })
   })

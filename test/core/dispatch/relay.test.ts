@@ -29,18 +29,12 @@ describe('the relay of a stream', () => {
   })
 
   function start({ heartbeat = NEVER } = {}) {
-    const heard: string[] = []
-    const head = Promise.withResolvers<void>()
     const client = new FakeClient()
     const source = new FakeSource()
-    const onHeadDue = (): void => {
-      heard.push('head')
-      head.resolve()
-    }
-    const relay = new Relay(heartbeat, { onHeadDue, onEnd: () => undefined, onFirstByte: () => heard.push('first byte') })
+    const relay = new Relay(heartbeat)
     open.push(relay)
     relay.attach(source, 'utf8')
-    return { relay, client, source, heard, head: head.promise }
+    return { relay, client, source, head: relay.headDue }
   }
 
   /** Pushes one event as one piece, and commits to it. */
@@ -51,11 +45,11 @@ describe('the relay of a stream', () => {
   }
 
   it('holds events until one carries content', () => {
-    const { relay, client, heard } = start()
+    const { relay, client } = start()
     say(relay, 'role', false)
-    expect({ heard, begun: relay.begun }).to.deep.equal({ heard: [], begun: false })
+    expect([relay.firstByteAt, relay.begun]).to.deep.equal([undefined, false])
     say(relay, 'words')
-    expect({ heard, begun: relay.begun }).to.deep.equal({ heard: ['first byte'], begun: true })
+    expect([typeof relay.firstByteAt, relay.begun]).to.deep.equal(['number', true])
     expect(client.writes).to.deep.equal([])
     relay.open(client.response)
     expect(client.text).to.equal('rolewords')
@@ -63,11 +57,11 @@ describe('the relay of a stream', () => {
 
   for (const isOpen of [false, true]) {
     it(`drops the events of a source that committed none${isOpen ? ', after a heartbeat' : ''}`, () => {
-      const { relay, client, heard } = start()
+      const { relay, client } = start()
       if (isOpen) relay.open(client.response)
       relay.push('x'.repeat(70_000), true)
       relay.flush()
-      expect({ heard, begun: relay.begun }).to.deep.equal({ heard: [], begun: true })
+      expect([relay.firstByteAt, relay.begun]).to.deep.equal([undefined, true])
       relay.attach(new FakeSource(), 'utf8')
       expect(relay.begun).to.equal(false)
       say(relay, 'b')
@@ -90,16 +84,16 @@ describe('the relay of a stream', () => {
   })
 
   it('writes all of a stream that ended before it was opened', () => {
-    const { relay, client, heard } = start()
+    const { relay, client } = start()
     say(relay, 'a', false)
     relay.end('done')
     relay.open(client.response)
-    expect(heard).to.deep.equal(['first byte'])
+    expect(relay.firstByteAt).to.be.a('number')
     expect(client).to.include({ text: 'adone', ending: 'ended' })
   })
 
   it('opens with a heartbeat if it holds for long, and repeats it', async () => {
-    const { relay, client, head, heard } = start({ heartbeat: SOON })
+    const { relay, client, head } = start({ heartbeat: SOON })
     say(relay, 'role', false)
     await head
     relay.open(client.response)
@@ -108,7 +102,7 @@ describe('the relay of a stream', () => {
     expect(client.text).to.equal(PING.repeat(4))
     say(relay, 'words')
     expect(client.text.replaceAll(PING, '')).to.equal('rolewords')
-    expect(heard).to.deep.equal(['head', 'first byte'])
+    expect(relay.firstByteAt).to.be.a('number')
   })
 
   it('writes heartbeats in later pauses, but none to a client that does not read', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { LimitsConfig } from '../../../core/config/config.ts'
 import { GatewayError } from '../../../core/errors.ts'
-import { type LimitAnswer, type LimitReached, LimitShare } from '../../../core/limits/limit-share.ts'
+import { type LimitReached, LimitShare } from '../../../core/limits/limit-share.ts'
 import { memoryLimits } from '../../../core/limits/limits.ts'
 import { NamespaceLimits } from '../../../core/limits/namespace-limits.ts'
 import type { Limits, Reservation } from '../../../core/sdk/api.ts'
@@ -15,16 +15,15 @@ function limitsOf(config: Partial<LimitsConfig>, limits: Limits = memoryLimits()
   return new NamespaceLimits('a', { wait: 60_000, ...config }, services)
 }
 
-const settled = async (answer: ReturnType<NamespaceLimits['take']>): Promise<LimitAnswer> =>
-  'over' in answer ? answer.over : answer
+const STAYING = new AbortController().signal
 
 async function share(limits: NamespaceLimits): Promise<LimitShare> {
-  const answer = await settled(limits.take(call))
+  const answer = await limits.take(call, STAYING)
   return answer instanceof LimitShare ? answer : expect.fail('there is no room')
 }
 
 async function refusal(limits: NamespaceLimits): Promise<LimitReached> {
-  const answer = await settled(limits.take(call))
+  const answer = await limits.take(call, STAYING)
   return answer instanceof LimitShare ? expect.fail('there is room') : answer
 }
 
@@ -32,17 +31,17 @@ describe('limits of a namespace', () => {
   it('are asked without waiting while this process has a lease', async () => {
     const limits = limitsOf({ concurrent: 100 })
     const first = await share(limits)
-    expect(limits.take(call)).to.be.an.instanceOf(LimitShare)
+    expect(limits.take(call, STAYING)).to.be.an.instanceOf(LimitShare)
     first.cancel()
   })
 
   it('take back a share that comes after its call has left', async () => {
     const answer = Promise.withResolvers<Reservation>()
     const end = Promise.withResolvers<string>()
-    const pending = limitsOf({ concurrent: 1 }, { reserve: () => answer.promise }).take(call)
-    if (!('over' in pending)) return expect.fail('the answer is there')
-    pending.end(LEFT)
-    expect(await pending.over.catch((error: unknown) => error)).to.equal(LEFT)
+    const leaving = new AbortController()
+    const pending = limitsOf({ concurrent: 1 }, { reserve: () => answer.promise }).take(call, leaving.signal)
+    leaving.abort(LEFT)
+    expect(await Promise.resolve(pending).catch((error: unknown) => error)).to.equal(LEFT)
     answer.resolve({ retryAfterMs: 0, settle: () => end.resolve('settled'), cancel: () => end.resolve('cancelled') })
     expect(await end.promise).to.equal('cancelled')
   })
@@ -50,32 +49,37 @@ describe('limits of a namespace', () => {
   it('give room to calls that wait before new ones', async () => {
     const limits = limitsOf({ concurrent: 1 })
     const held = await share(limits)
-    const waiting = limits.wait(await refusal(limits), 60_000)
+    const waiting = limits.wait(await refusal(limits), 60_000, STAYING)
     held.settle(0)
-    expect(await settled(waiting)).to.be.an.instanceOf(LimitShare)
+    expect(await waiting).to.be.an.instanceOf(LimitShare)
     expect(await refusal(limits)).to.include({ refusedBy: 'concurrent' })
   })
 
   it('go on with the next call when the first leaves', async () => {
     const limits = limitsOf({ concurrent: 1 })
     const held = await share(limits)
-    const [first, second] = [limits.wait(await refusal(limits), 60_000), limits.wait(await refusal(limits), 60_000)]
-    if (!('over' in first)) return expect.fail('the call does not wait')
-    first.end(LEFT)
-    expect(await first.over.catch((error: unknown) => error)).to.equal(LEFT)
+    const leaving = new AbortController()
+    const first = limits.wait(await refusal(limits), 60_000, leaving.signal)
+    const second = limits.wait(await refusal(limits), 60_000, STAYING)
+    leaving.abort(LEFT)
+    expect(await first.catch((error: unknown) => error)).to.equal(LEFT)
     held.settle(0)
-    expect(await settled(second)).to.be.an.instanceOf(LimitShare)
+    expect(await second).to.be.an.instanceOf(LimitShare)
   })
 
   it('let at most 1000 calls wait', async () => {
     const limits = limitsOf({ concurrent: 1 })
     await share(limits)
     const reached = await refusal(limits)
-    const waiting = Array.from({ length: 1000 }, () => limits.wait(reached, 60_000))
-    expect(limits.wait(reached, 60_000)).to.equal(reached)
-    for (const each of waiting) if ('over' in each) each.over.catch(() => each)
-    for (const each of waiting) if ('over' in each) each.end(LEFT)
-    expect(limits.wait(reached, 1)).to.have.property('over')
+    const leaving = new AbortController()
+    const waiting = Array.from({ length: 1000 }, () => limits.wait(reached, 60_000, leaving.signal))
+    expect(await limits.wait(reached, 60_000, STAYING)).to.equal(reached)
+    leaving.abort(LEFT)
+    await Promise.allSettled(waiting)
+    const again = new AbortController()
+    const later = limits.wait(reached, 60_000, again.signal)
+    again.abort(LEFT)
+    expect(await later.catch((error: unknown) => error)).to.equal(LEFT)
   })
 
   it('let no call wait for a window that ends later than calls may wait', async () => {

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
 import { ClientCall, modelNotFound, UNCOUNTED } from '../../../core/protocol/call.ts'
 import { chatCompletions } from '../../../core/protocol/chat-completions.ts'
-import { withDefaults } from '../../../core/routing/operation.ts'
+import { withDefaults } from '../../../core/protocol/filled-call.ts'
 import type { ModelId } from '../../../core/sdk/api.ts'
 
 const HELLO = '"messages":[{"role":"user","content":"Hello"}]'

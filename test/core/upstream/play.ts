@@ -22,11 +22,7 @@ const HEARTBEAT_MS = 60_000
 /** Reads a body in these pieces, to an end that HTTP takes for one, and sends its stream to a client whose head goes out at the first commit. */
 export function play(make: MakeReader, pieces: Iterable<Buffer>, wire: ClientWire = OPENAI_WIRE): Heard {
   const client = new FakeClient()
-  const relay = new Relay(
-    HEARTBEAT_MS,
-    { onHeadDue: () => undefined, onEnd: () => undefined, onFirstByte: () => undefined },
-    wire,
-  )
+  const relay = new Relay(HEARTBEAT_MS, wire)
   const reader = make(relay)
   const commit = (stream: Relay): void => {
     stream.commit()

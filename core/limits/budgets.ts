@@ -1,14 +1,6 @@
 import { GatewayError } from '../errors.ts'
-import { type BudgetCounter, budgetCounters } from '../limits/budget-counters.ts'
-import { KeyShares } from '../limits/key-shares.ts'
-import type { Charge, Leases, Refusal, Taken } from '../limits/leases.ts'
-import { toGatewayError } from '../limits/limits.ts'
-import type { Unpriced } from '../limits/prices/price.ts'
-import type { ModelLimits, PriceList } from '../limits/prices/price-list.ts'
-import { boundsOf } from '../limits/window.ts'
 import { formsOf } from '../protocol/call-forms.ts'
-import { withDefaults } from '../routing/operation.ts'
-import { type Candidate, candidatesOf, type Route } from '../routing/route.ts'
+import { withDefaults } from '../protocol/filled-call.ts'
 import {
   answerEstimate,
   asksForSound,
@@ -28,12 +20,26 @@ import {
   UNCAPPED_ANSWER,
 } from '../sdk/api.ts'
 import { formatBudget } from '../text/budgets.ts'
+import { type BudgetCounter, budgetCounters } from './budget-counters.ts'
+import { KeyShares } from './key-shares.ts'
+import type { Charge, Leases, Refusal, Taken } from './leases.ts'
+import { toGatewayError } from './limits.ts'
+import type { Unpriced } from './prices/price.ts'
+import type { ModelLimits, PriceList } from './prices/price-list.ts'
+import { boundsOf } from './window.ts'
+
+/** A target, as far as its price depends on it. */
+export interface Candidate {
+  readonly target: { readonly id: string; readonly served: Served }
+  readonly defaults: Readonly<Record<string, unknown>> | undefined
+}
 
 /** A call whose caller has budgets. */
 export interface BudgetedCall {
   readonly call: Call
   readonly principal: Principal
-  readonly route: Route
+  /** All targets that may serve it. */
+  readonly candidates: readonly Candidate[]
   readonly prices: Pick<PriceList, 'highestCharge' | 'limitsOf' | 'unpricedService'>
   /** Whether the vendor runs tools for it, whose results are part of the prompt. */
   readonly hasHostedTools: boolean
@@ -240,7 +246,7 @@ const capOfItem = ({ limits, reserved }: Item, cap: number): number =>
 function billOf(request: BudgetedCall, counted?: number): Bill {
   return new Bill(
     request,
-    candidatesOf(request.route.leads).map((candidate) => itemOf(candidate, request, counted)),
+    request.candidates.map((candidate) => itemOf(candidate, request, counted)),
   )
 }
 
@@ -287,9 +293,12 @@ export class PriceUnknown extends GatewayError {
   /** The ids of all targets without one. */
   readonly targets: readonly string[]
 
-  constructor({ call, route, prices }: BudgetedCall, { param, model, detail }: { param: string; model: string; detail: string }) {
+  constructor(
+    { call, candidates, prices }: BudgetedCall,
+    { param, model, detail }: { param: string; model: string; detail: string },
+  ) {
     super('price_unknown', { param, values: { model, detail } })
-    const unpriced = candidatesOf(route.leads).filter((candidate) => {
+    const unpriced = candidates.filter((candidate) => {
       const { served } = candidate.target
       const priced = pricedCall(candidate, call)
       const isServiceUnpriced = prices.unpricedService(served, priced) !== undefined
