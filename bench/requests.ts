@@ -4,7 +4,7 @@ import type { Asked } from './apis.ts'
 const WORDS = `The gateway reads the request body finds the model and forwards it "quoted" to the provider
 with a new line and some accents é ü and numbers 12345`.split(' ')
 
-/** A prompt of about so many bytes, always the same: words, quotes, new lines and letters of two bytes. */
+/** A prompt of about `bytes` bytes, always the same: words, quotes, new lines and letters of two bytes. */
 export function prompt(bytes: number): string {
   let text = ''
   for (let pick = 7; Buffer.byteLength(text) < bytes; pick = (pick * 31 + 11) % 9973) text += `${WORDS[pick % WORDS.length]} `

@@ -17,9 +17,9 @@ export interface Scenario {
   readonly seconds: number
   /** Requests per second; absent: a connection's next request follows its last reply. */
   readonly rate?: number
-  /** The gateway's CPU may be at most so many times nginx's of the same run; absent: measured without a verdict. */
+  /** The most that the gateway's CPU may be, as a multiple of nginx's in the same run; absent: measured without a verdict. */
   readonly mostTimesNginx?: number
-  /** The gateway's p99 may be at most so many times its p50; absent: measured without a verdict. */
+  /** The most that the gateway's p99 may be, as a multiple of its p50; absent: measured without a verdict. */
   readonly mostTimesMedian?: number
 }
 

@@ -9,7 +9,7 @@ import { accepts, freePort, type Subject, type Subjects } from './subjects.ts'
 /** LiteLLM imports for ten seconds, on a busy machine for more. */
 const START_MS = 120_000
 
-/** Those that serve, and why the others do not. */
+/** Peers ready to serve, and why the others are not. */
 export interface StartedPeers {
   readonly subjects: readonly Subject[]
   readonly failures: readonly Failure[]

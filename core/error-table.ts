@@ -182,7 +182,7 @@ export const ERRORS = {
   wrong_password: caller(
     403,
     'wrong_password',
-    'This is not your current password. If it is lost, an admin can invite you anew.',
+    'This is not your current password. If it is lost, an admin can invite you again.',
   ),
   too_many_sign_in_attempts: {
     status: 429,

@@ -114,19 +114,19 @@ export class CodedError extends Error {
 
 /** How an upstream can fail, by the code that the log's `cause` shows. What the HTTP client throws has its own codes. */
 const UPSTREAM_FAILURES = {
-  CONNECT_TIMEOUT: 'no connection in time',
-  FIRST_BYTE_TIMEOUT: 'no reply in time',
-  IDLE_TIMEOUT: 'a pause within the reply that was too long',
-  TOTAL_TIMEOUT: 'no end of the reply in time',
-  CONTENT_ENCODING: 'an encoding that is not known, or is not what it says',
-  REPLY_TOO_LARGE: 'more than is read',
-  BODY_CUT: 'a body that its connection’s end cut short',
-  NO_COMPLETION: 'a body that is no completion',
-  NO_STREAM: 'a completion where a stream was asked for',
-  STREAM_CUT: 'a stream without its end',
-  EMPTY_STREAM: 'a stream with nothing in it but its end',
-  MALFORMED_EVENT: 'an event that is no chunk',
-  EVENT_TOO_LONG: 'an event longer than is read',
+  CONNECT_TIMEOUT: 'connect timeout',
+  FIRST_BYTE_TIMEOUT: 'first byte timeout',
+  IDLE_TIMEOUT: 'idle timeout',
+  TOTAL_TIMEOUT: 'total timeout',
+  CONTENT_ENCODING: 'unknown or wrong content encoding',
+  REPLY_TOO_LARGE: 'reply too large',
+  BODY_CUT: 'connection closed within the body',
+  NO_COMPLETION: 'body is not a completion',
+  NO_STREAM: 'body is a completion, not a stream',
+  STREAM_CUT: 'stream ended without its end marker',
+  EMPTY_STREAM: 'stream is empty',
+  MALFORMED_EVENT: 'event is not a chunk',
+  EVENT_TOO_LONG: 'event too long',
 } as const
 
 /** The cause of an error that an upstream is to blame for. */

@@ -41,7 +41,7 @@ export async function beginSession(db: Kysely<Schema>, userId: string, confirmed
   return token
 }
 
-/** Finds the open session of a token, and counts as a use of it. Throws what the database threw. */
+/** Finds a token's session and renews it. Throws what the database threw. */
 export async function findSession({ db }: Store, token: string): Promise<Session | undefined> {
   const digest = digestOf(token)
   const now = Date.now()

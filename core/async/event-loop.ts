@@ -58,7 +58,7 @@ export interface Expiring extends Linked {
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
- * One timer for many deadlines, most of which never pass: one timer each would cost every call more than the work that it guards. The
+ * One timer for many deadlines. Most never pass: one timer each would cost every call more than the work that it guards. The
  * members are looked at when the earliest deadline that was known has passed, so that a member whose deadline becomes later, such as
  * that of a stream that goes on, costs nothing.
  */

@@ -46,7 +46,7 @@ export interface BudgetWatchOptions {
 }
 
 /**
- * Watches the budgets that processes spend from: compares what the authority knows with the ledger, tells of thresholds, and sets the
+ * Watches the budgets that processes spend from: compares what the authority knows with the ledger, reports thresholds, and sets the
  * metrics.
  */
 export class BudgetWatch implements QuotaAuthority {

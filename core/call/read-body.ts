@@ -52,7 +52,7 @@ export function checkEncoding({ headers }: IncomingMessage): void {
   }
 }
 
-/** Throws 408 if the client has left: the rest of its body would be awaited for ever. */
+/** Throws 408 if the client has left: the rest of its body will not come. */
 export function checkOpen({ destroyed }: IncomingMessage): void {
   if (destroyed) throw new GatewayError('request_timeout')
 }
@@ -144,7 +144,7 @@ class ChunkedBody implements PartialBody {
   }
 }
 
-/** The error for a body that is larger than so many bytes. */
+/** The error for a body that is larger than `limit` bytes. */
 export const tooLarge = (limit: number): GatewayError => new GatewayError('request_too_large', { values: { limit } })
 
 /** Then it is the turn of the next body, in milliseconds: a client may send slowly, or never. */

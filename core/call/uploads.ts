@@ -40,7 +40,7 @@ export class UploadFile {
     this.#size += bytes.length
   }
 
-  /** Reads so many bytes from a place on. Throws if the file is closed meanwhile. */
+  /** Reads `size` bytes from a place on. Throws if the file is closed meanwhile. */
   async *read(from: number, size: number): AsyncGenerator<Uint8Array> {
     this.#reads++
     try {

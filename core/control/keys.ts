@@ -146,7 +146,7 @@ export const keyOperations: readonly Operation[] = [
     method: 'POST',
     path: '/keys/{id}/revoke',
     access: 'member',
-    summary: 'Revoke a key, at once and for ever',
+    summary: 'Revoke a key, at once and permanently',
     reply: keySchema,
     async handle({ caller, params }, services) {
       const { id } = await findStoredKey(caller, params.id, services)

@@ -12,7 +12,7 @@ import { sendResult, toGatewayError } from './reply.ts'
 import type { ManagementServices } from './services.ts'
 import { bodyReader, queryReader } from './validation.ts'
 
-/** On every reply: it is no page, and no page may hold it. */
+/** On every reply: API replies must not be rendered or framed. */
 const HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',

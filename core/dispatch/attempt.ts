@@ -445,7 +445,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return result === 'ok' ? report?.charged(prompt) : undefined
   }
 
-  /** The tokens that the model may have written since the request was sent, and of which nothing came. */
+  /** The tokens that the model may have written unheard since the request was sent. */
   #unheard(sentAt: number): number {
     const seconds = (performance.now() - sentAt) / 1000
     return Math.min(answerEstimate(this.#options.call), Math.ceil(seconds * TOKENS_PER_SECOND))

@@ -8,7 +8,7 @@ const HANG_MS = 10_000
 const START_MS = 60_000
 
 /**
- * Options of V8 for a proxy, of which there are several on one machine. Node's own semi-spaces of 64 MiB are three for each proxy, filled
+ * Options of V8 for a proxy. A machine has several. Node's own semi-spaces of 64 MiB are three for each proxy, filled
  * before the first collection; of V8's own threads four serve one event loop. docs/decisions/processes.md has the figures.
  */
 const PROXY_OPTIONS = '--max-semi-space-size=16 --v8-pool-size=1'

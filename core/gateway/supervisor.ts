@@ -55,9 +55,9 @@ export class Supervisor {
   readonly #instance = newInstance()
   readonly #handover = new Handover()
   readonly #processes = new Set<SupervisedProcess>()
-  /** Those that serve. */
+  /** Processes ready to serve. */
   readonly #serving = new Set<SupervisedProcess>()
-  /** Those that have said that they leave. */
+  /** Processes that announced their shutdown. */
   readonly #leaving = new WeakSet<SupervisedProcess>()
   /** How many processes of a place ended soon after their start, one after the other. */
   readonly #failures = new Map<string, number>()

@@ -14,7 +14,7 @@ const USUAL_DESCRIPTORS = 10_240
 const BEYOND = 16
 /** Connections that are considered for closing when a new one needs a place. */
 const CONSIDERED = 100
-/** A connection without a request counts as idle for so many times as long: a client that has been served will rather send another. */
+/** Connections without a request age this many times faster: served clients are likelier to return. */
 const UNUSED_WEIGHT = 4
 /** Requests that wait on one connection while the one before is served. */
 const MOST_WAITING = 100

@@ -51,7 +51,7 @@ export class StoredKeys implements KeySource {
 
   watch(watcher: KeyWatcher): () => void {
     this.#watchers.add(watcher)
-    // Once for all of them: the store tells of a change to the first one that asks.
+    // Once for all of them: the store reports a change to the first one that asks.
     if (this.#watchers.size === 1) this.#stopWatching = this.#watchStore()
     return () => {
       this.#watchers.delete(watcher)

@@ -49,7 +49,7 @@ export type Ledger = (counter: Counter, since: number) => Promise<number | null>
 
 /** The most counters whose states an authority remembers. */
 const MAX_REMEMBERED = 10_000
-/** The most counters of which it is told that they cannot be changed. */
+/** The most counters that are reported as unchangeable. */
 const MAX_FAULTS = 100
 
 interface Renewal {

@@ -10,7 +10,7 @@ export interface Counter {
 }
 
 /**
- * What a holder tells of its lease of a counter, and asks for. All amounts are absolute, so that a message that is repeated, or that
+ * What a holder reports of its lease of a counter, and asks for. All amounts are absolute, so that a message that is repeated, or that
  * reaches an authority which has forgotten, is right.
  */
 export interface LeaseRequest {
@@ -59,7 +59,7 @@ export interface CounterState {
   readonly windowEnd: number
   /** What was spent without a lease below: before the counter was known, and by holders that have ended. */
   readonly used: number
-  /** The part of `used` that the ledger said at first: what holders have spent that are not known yet is among it. */
+  /** The part of `used` that the ledger reported at first: usage that no holder has claimed yet is included. */
   readonly unclaimed?: number
   /** What was spent in the window at least, as the ledger says. */
   readonly least?: number
@@ -115,7 +115,7 @@ export interface HolderState {
   readonly expiresAt: number
 }
 
-/** How long a lease is valid without a word of its holder, in milliseconds. */
+/** How long a lease is valid without renewal, in milliseconds. */
 export const LEASE_MS = 10_000
 
 /** How long the lease of a silent holder is remembered by its name, in milliseconds: it may only have been cut off. */
@@ -149,7 +149,7 @@ export function grant(
 ): { readonly state: CounterState; readonly lease: Lease } {
   const { counter, need } = request
   const current = currentState(state, request, now, initial)
-  // What the holder tells of a window that has ended is void. Another window that has not ended is one that the authority has forgotten.
+  // Amounts reported for an ended window are ignored. Another window that has not ended is one that the authority has forgotten.
   const isCurrent = counter.window === undefined || request.windowEnd > now
   const spent = isCurrent ? request.spent : 0
   const keep = isCurrent ? request.keep : 0
@@ -218,7 +218,7 @@ const RECORDED_MS = 3_000
 /** What the calls of a holder have cost that have ended. */
 const settledOf = ({ spent, reserved = 0 }: HolderState): number => spent - reserved
 
-/** Whether a counter has leases of holders that have ended, and of which the ledger knows all that they have spent. */
+/** Whether a counter has leases of ended holders whose usage the ledger knows. */
 export const hasEndedLeases = (state: CounterState | undefined, now: number): boolean =>
   Object.values(state?.leases ?? {}).some(({ expiresAt }) => expiresAt <= now - REPORTED_MS)
 

@@ -1,36 +1,36 @@
 import type { Counter, Lease, LeaseRequest } from './counter.ts'
 import { boundsOf, windowEnd } from './window.ts'
 
-/** A holder wants at least so many times what it needs, so that most calls need not ask. */
+/** A holder asks for at least this many times what it needs, so that most calls need not ask. */
 const AHEAD = 32
 /**
- * It wants what lasts for so long at the rate of its calls, in milliseconds. A process needs up to three seconds to notice that the
+ * A holder asks for enough to last this long at the current rate, in milliseconds. A process needs up to three seconds to notice that the
  * authority does not answer. Half of a lease is left for that: no call waits meanwhile.
  */
 const LASTING_MS = 8000
 /** More is asked for ahead of time when less than this part of the last grant is left. */
 const LOW = 1 / 2
-/** That is left to others if the authority has less than so many times the last grant. */
+/** Nothing is asked for ahead of time if the authority has less than this many times the last grant. */
 const PLENTY = 8
-/** The rate of a burst is measured as if it had taken so long, in milliseconds. */
+/** The rate of a burst is measured as if it had taken this long, in milliseconds. */
 const MIN_MEASURED_MS = 250
-/** After a refusal, calls that need as much are refused without asking for so long, in milliseconds. */
+/** How long calls that need as much as a refused one are refused without asking, in milliseconds. */
 const REFUSED_MS = 100
-/** A lease is given back if it is unused for so long and is all that others could spend, in milliseconds. */
+/** An unused lease that is all that others could spend is given back after this time, in milliseconds. */
 const IDLE_MS = 500
-/** A lease is given back if it is unused for so long, in milliseconds: the authority is told only of leases that are in use. */
+/** An unused lease is given back after this time, in milliseconds: only leases in use are reported. */
 const LONG_IDLE_MS = 10_000
 
 const NOTHING = { spent: 0, reserved: 0, held: 0 }
 
-/** A window that begins when the authority has been silent for so long is known to be unspent, in milliseconds. A short silence may be of one process. */
+/** A window that begins after a silence of the authority this long is known to be unspent, in milliseconds. A short silence may be of one process. */
 const LONG_SILENCE_MS = 10_000
 
 /** The authority does not answer: by what a process goes then. */
 export interface Silence {
   /** The last answer, of any counter, in monotonic milliseconds. */
   readonly since: number
-  /** The part of a limit that a process may spend of which it knows nothing. */
+  /** The part of a limit that a process without any answer may spend. */
   readonly part: number
   /** How many processes share a limit. */
   readonly processes: number
@@ -146,7 +146,7 @@ export class HeldLease {
     this.#free += amount - used
   }
 
-  /** Begins anew if the window has ended, and asks again if the limit was changed. */
+  /** Starts a new window if the last one has ended, and asks again if the limit was changed. */
   refresh(counter: Counter, now: number): void {
     if (counter.limit !== this.#counter.limit) {
       this.#free = Math.min(0, this.#free)
@@ -179,7 +179,7 @@ export class HeldLease {
     this.spend(1, now)
   }
 
-  /** Asks for what a call of this amount needs; 0: tells of what was spent. */
+  /** Asks for what a call of this amount needs; 0: only reports what was spent. */
   request(amount: number, now: number): LeaseRequest {
     const taken = this.#taken
     const free = Math.max(0, this.#free)

@@ -11,7 +11,7 @@ export interface LoggedCall {
   readonly id: string
   readonly principal: Principal | undefined
   readonly tags: Readonly<Record<string, string>>
-  /** The client's headers, of which only the retry count and the client's request id are logged. */
+  /** The client's headers. Only the retry count and the client's request id are logged. */
   readonly headers: IncomingHttpHeaders
   /** The ids of its trace and of its span, if calls are traced. */
   readonly trace?: { readonly traceId: string; readonly spanId: string } | undefined

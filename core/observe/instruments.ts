@@ -146,7 +146,7 @@ function histogramSamples(name: string, bounds: readonly number[], { labels, cel
   return samples
 }
 
-/** A single NaN would make the sum of a series NaN for ever. */
+/** A single NaN would make the sum of a series NaN until the process ends. */
 function checked(name: string, value: number): number {
   if (!Number.isFinite(value)) throw new RangeError(`${name}: the value must be a finite number, not ${value}`)
   return value

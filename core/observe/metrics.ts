@@ -109,7 +109,7 @@ export class Metrics implements HostMetrics {
     return { declared, process: await this.#process.getMetricsAsJSON() }
   }
 
-  /** Adds the declared metrics of a process. A metric of which two processes declare different types or buckets keeps the first. */
+  /** Adds the declared metrics of a process. A metric that two processes declare with different types or buckets keeps the first. */
   merge({ declared }: Pick<MetricsState, 'declared'>): void {
     for (const { shape, series } of declared) {
       const known = this.#declared.get(shape.name)

@@ -5,7 +5,7 @@ import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /**
- * Modules in files of the operator's own, loaded anew when they have changed. Node keeps a module for ever under its URL: a changed
+ * Modules in files of the operator's own, loaded again when they have changed. Node keeps a module under its URL until the process ends: a changed
  * one is imported under another URL, and a hook hands the query of that on to all it imports by relative paths. What was loaded
  * before stays in memory. CommonJS modules are left out: Node knows them by their paths alone.
  */

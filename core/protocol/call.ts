@@ -21,7 +21,7 @@ import type { RequestCheck } from './validation.ts'
 
 /** Counts the memory that a call takes. */
 export interface Memory {
-  /** Throws if there is no room for so many bytes more. */
+  /** Throws if `bytes` more would exceed the limit. */
   take(bytes: number): void
 }
 

@@ -21,7 +21,7 @@ export interface FormPart {
 export const newBoundary = (): string => `umg-${randomUUID()}`
 
 /**
- * Writes a form as `multipart/form-data` (RFC 7578; names as the HTML standard writes them). It is written anew, not passed on in the client's
+ * Writes a form as `multipart/form-data` (RFC 7578; names as the HTML standard writes them). It is written again, not passed on in the client's
  * bytes, so that an upstream can read nothing in it that the gateway has not read: docs/decisions/uploads.md.
  */
 export function writeForm(parts: readonly FormPart[], boundary: string): Upload {

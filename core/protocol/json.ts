@@ -51,9 +51,9 @@ export interface WantedMembers {
   readonly names: readonly string[]
   /** By name, the list at the top level of whose items it has to be a member. Of others, the place does not matter. */
   readonly itemsOf: Readonly<Record<string, string>>
-  /** Names of objects, at any level, of which the member `id` is looked for. */
+  /** Names of objects, at any level, whose member `id` is looked for. */
   readonly idsOf: readonly string[]
-  /** Keys of which only the presence counts, in this very form. */
+  /** Keys whose presence counts, in this very form. */
   readonly marks: readonly string[]
   /** Whether to look for members `name` whose text is not a plain word. */
   readonly tellsNames: boolean

@@ -1,13 +1,13 @@
 import { GatewayError } from '../errors.ts'
 import { MEMBERS } from './members.ts'
 
-/** Throws a GatewayError (400) for a key that stands twice: parsers disagree on which one counts. */
+/** Throws a GatewayError (400) for a duplicate key: parsers disagree on which one counts. */
 export function checkDuplicates(keys: readonly string[]): void {
   const duplicate = keys.find((key, index) => keys.indexOf(key) < index)
   if (duplicate !== undefined) throw new GatewayError('duplicate_parameter', { param: duplicate.slice(0, 100) })
 }
 
-/** Throws a GatewayError (400) for a key that stands twice, or that some upstream takes for one which the gateway reads. */
+/** Throws a GatewayError (400) for a duplicate key, or for one that an upstream could confuse with a key that the gateway reads. */
 export function checkKeys(keys: readonly string[]): void {
   // Authorisation and upstream could read different models.
   checkDuplicates(keys)

@@ -38,7 +38,7 @@ export interface EndpointMembers {
   readonly top: Readonly<Record<string, MemberKind>>
   /** Members below the top level, at any depth: by key, or by the last keys of their path. */
   readonly nested: Readonly<Record<string, Guarded>>
-  /** Keys below the top level of which the scan notes whether the body has them. */
+  /** Keys below the top level whose presence the scan notes. */
   readonly marks?: readonly string[]
   /** Whether the scan notes members `name` below the top level whose text some vendor may not take as the name of a tool. */
   readonly tellsNames?: true

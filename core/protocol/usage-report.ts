@@ -147,5 +147,5 @@ export class UsageReport {
   }
 }
 
-/** Whether so few tokens may be a text of so many bytes. */
+/** Whether `tokens` are possible for a text of this many bytes. */
 export const isPlausible = (tokens: number, bytes: number): boolean => tokens * BYTES_PER_LONGEST_TOKEN >= bytes

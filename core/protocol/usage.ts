@@ -227,7 +227,7 @@ export function tokenClasses(usage: Usage): ClassCounts {
 
 const NONE = {}
 
-/** Tokens of which no class has been taken yet. */
+/** Tokens without the classes that were counted already. */
 class Remainder {
   left: number
 

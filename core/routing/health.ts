@@ -5,7 +5,7 @@ import { ANYONE, Cooldown } from './cooldown.ts'
 /** `available`: tried in order. `coolingDown`: tried after all available targets. `open`: its breaker is open, so it is not tried. */
 export type Availability = 'available' | 'coolingDown' | 'open'
 
-/** The breakers of which an attempt is the probe. */
+/** The breakers that an attempt probes. */
 export type Probes = readonly CircuitBreaker[]
 
 /** An attempt that said something of its target: when it ended, in monotonic milliseconds, and how. */
@@ -104,7 +104,7 @@ export class TargetHealth {
     return Math.max(this.probeAt, this.#cooldown.longest)
   }
 
-  /** Begins an attempt. Returns the breakers of which it is the probe, to be passed to `end`, `succeeded` and `failed`. */
+  /** Begins an attempt. Returns the breakers that it probes, to be passed to `end`, `succeeded` and `failed`. */
   begin(account = ANYONE): Probes {
     this.busy++
     let probes = NO_PROBES

@@ -89,7 +89,7 @@ export function capOf(call: Pick<Call, 'endpoint' | 'member'>): number | undefin
 export function textsOf(call: Pick<Call, 'endpoint' | 'member'>): number {
   if (call.endpoint !== 'chat.completions' && call.endpoint !== 'completions') return 1
   const prompts = call.endpoint === 'completions' ? promptsOf(call.member('prompt')) : 1
-  // The vendor bills all of those of which it sends the best. vLLM knows that at chat completions too, where it is unchecked.
+  // The vendor bills all candidates, and sends the best. vLLM knows that at chat completions too, where it is unchecked.
   return prompts * Math.max(countIn(call.member('n')), countIn(call.member('best_of')))
 }
 

@@ -140,7 +140,7 @@ export interface EndpointOperation {
    * provider's usual way, or at `messages.count_tokens` handed to `request`. Absent: it does.
    */
   takes?(call: Pick<Call, 'keys' | 'member'>, model: string): boolean
-  /** Called anew for each attempt. */
+  /** Called for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /**
    * At `responses`: `request` leaves the reasoning of earlier turns out if `attempt.callStates` is `'none'`. So a call goes on whose encrypted reasoning
@@ -223,7 +223,7 @@ export interface Provider {
    * completions drop that member: the gateway keeps it, and `request` finds it in `attempt.callStates`, for `withCallStates`.
    */
   readonly takesCallStates?: boolean
-  /** Called anew for each attempt. */
+  /** Called for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /** Absent, or undefined for a call: the upstream speaks OpenAI's protocol, and its events reach the client unchanged. */
   translator?(call: Call, attempt: Attempt): Translator | undefined

@@ -122,7 +122,7 @@ export interface InvitationsTable {
   readonly expires_at: number
 }
 
-/** Setup links, each of which creates the first admin. */
+/** Setup links. Each creates the first admin. */
 export interface SetupLinksTable {
   /** Hex SHA-256 of the link's token. */
   readonly digest: string
@@ -255,7 +255,7 @@ export interface QuotaCountersTable {
   readonly expires_at: number
 }
 
-/** The thresholds that budgets have reached: who adds a row tells of it. */
+/** The thresholds that budgets have reached: the process that adds a row reports it. */
 export interface BudgetAlertsTable {
   /** The id of the budget's counter. */
   readonly counter: string

@@ -9,7 +9,7 @@ const DEFAULT_ENDPOINT = 'http://localhost:4318'
 const PROTOCOLS = ['http/protobuf']
 
 /**
- * The URL that takes a signal, by OpenTelemetry's variables; undefined if it is not exported, as it is not without any of them. The exporter
+ * The URL that takes a signal, by OpenTelemetry's variables; undefined if no variable enables its export. The exporter
  * itself reads those of its requests, such as `OTEL_EXPORTER_OTLP_HEADERS`. Throws an Error that names a variable with an unknown value.
  */
 export function urlOf(env: NodeJS.ProcessEnv, signal: Signal): string | undefined {

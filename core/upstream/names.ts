@@ -125,7 +125,7 @@ function linesOf(path: string): string[][] {
   }
 }
 
-/** Asks the name servers of /etc/resolv.conf, which c-ares reads anew for each look-up. */
+/** Asks the name servers of /etc/resolv.conf, which c-ares reads again for each look-up. */
 async function byNameServer(name: string): Promise<Answer> {
   const resolver = new dns.promises.Resolver({ timeout: TRY_MS, tries: TRIES })
   const deadline = setTimeout(() => resolver.cancel(), DEADLINE_MS)

@@ -9,7 +9,7 @@ import { lineOf, type ServedCall, type ServedCharge } from './served-call.ts'
 
 /** A file gets no more lines from this size on, in bytes. */
 const FULL = 1024 * 1024
-/** A file of which nothing is needed any more is emptied from this size on, in bytes. */
+/** A file without any needed line is emptied from this size on, in bytes. */
 const WORTH_EMPTYING = 64 * 1024
 /** After a failed write, for example to a full disk, in milliseconds. */
 const RETRY_MS = 1000
@@ -220,7 +220,7 @@ const linesIn = (bytes: Uint8Array): number => bytes.reduce((lines, byte) => lin
 
 /**
  * Writes lines. A disk that is nearly full takes a part of them without an error, and then none: what is no whole line is cut back. Returns
- * the bytes of the whole lines that are written, and the error of node:fs because of which these are not all.
+ * the bytes of the whole lines that are written, and the error of node:fs if these are not all.
  */
 function append(file: JournalFile, bytes: Buffer): { readonly written: number; readonly error?: unknown } {
   let written = 0

@@ -122,7 +122,7 @@ export interface ReadJournal {
 
 /**
  * Reads a file. A line that cannot be read costs no other. Throws the errors of node:fs, but for a file that is gone, and `NOT_A_FILE` for what
- * is none: to open a pipe would wait for ever.
+ * is none: to open a pipe would never end.
  */
 export async function readJournal(path: string): Promise<ReadJournal> {
   const found = await lstat(path).catch(ignoreMissing)

@@ -33,7 +33,7 @@ export class JournalReplay {
   #ended = new Set<string>()
   #looking: Promise<void> | undefined
   #hasFailed = false
-  /** The files that cannot be read, each of which is told once. */
+  /** The files that cannot be read. Each is reported once. */
   readonly #unreadable = new Set<string>()
 
   constructor(options: JournalReplayOptions) {

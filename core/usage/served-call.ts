@@ -10,7 +10,7 @@ export interface ServedCharge {
   readonly cost: Cost | undefined
 }
 
-/** A call of which an attempt is under way or has just ended, but not the call. */
+/** A call under way, with the attempt that is under way or has just ended. */
 export interface ServedCall extends RowCall {
   readonly endpointName: Outcome['endpoint']
   readonly model: ModelId | undefined

@@ -21,7 +21,7 @@ export type NewApiKey = BodyOf<'post', '/keys'>
 /** The keys that the user may see. */
 export const useKeys = (filters: QueryOf<'/keys'> = {}) => useList('/keys', filters)
 
-/** One key, read anew: a list may be older. */
+/** One key, read again: a list may be older. */
 export function useKey(id: string) {
   return useQuery({
     queryKey: ['/keys', id],

@@ -847,7 +847,7 @@ export interface paths {
   };
   "/keys/{id}/revoke": {
     /**
-     * Revoke a key, at once and for ever
+     * Revoke a key, at once and permanently
      * @description For all users; a member sees what belongs to their account.
      */
     post: {

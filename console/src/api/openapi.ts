@@ -71,7 +71,7 @@ function operationsOf({ paths, components }: Document): readonly Operation[] {
   )
 }
 
-/** Replaces the references to components by their schemas, of which none contains itself. */
+/** Replaces the references to components by their schemas. None contains itself. */
 function resolve<Value>(value: Value, schemas: Document['components']['schemas']): Value {
   const text = JSON.stringify(value, (_, inner) => {
     const name: unknown = inner?.$ref

@@ -8,7 +8,7 @@ const reload = (): void => window.location.reload()
 
 /**
  * Shown when a page throws, or its code cannot be loaded. If the gateway was replaced since the console was opened, the console is
- * loaded anew, at this address.
+ * loaded again, at this address.
  */
 export function PageError() {
   const thrown = useRouteError()

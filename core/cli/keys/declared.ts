@@ -20,8 +20,8 @@ export function generateKeyCommand({ test, json }: { readonly test?: boolean; re
 }
 
 /**
- * `umg keys hash`: prints the hash of the secret on `stdin`, for `keys:` of routes.yaml. `args`: arguments, of which it takes none. Resolves
- * to the exit code: 1 if it is no key.
+ * `umg keys hash`: prints the hash of the secret on `stdin`, for `keys:` of routes.yaml. Takes no arguments. Resolves
+ * to the exit code: 1 if stdin is not a key.
  */
 export async function hashKeyCommand(
   { json, args = [] }: { readonly json?: boolean; readonly args?: readonly string[] },

@@ -39,7 +39,7 @@ export class ModelNames {
   readonly #aliases: Readonly<Record<string, unknown>>
   readonly #areAliasesKnown: boolean
   readonly #isUnset: (path: Path) => boolean
-  /** By namespace: each may have thousands, of which each may be asked for. */
+  /** Cached by namespace: a namespace may list thousands of models. */
   readonly #models = new Map<string, KnownModels>()
 
   constructor(raw: RawConfig) {

@@ -87,7 +87,7 @@ export class ConfigFile {
     return isScalar(value) ? value : undefined
   }
 
-  /** Whether a scalar holds a reference without quotes, of which the text was not read. */
+  /** Whether a scalar contains an unquoted reference: a placeholder was parsed. */
   isUnquoted({ range }: Scalar): boolean {
     const [start, end] = range ?? [0, 0]
     return this.unquoted.some((span) => span[0] < end && start < span[1])

@@ -73,7 +73,7 @@ const extras = {
       {
         minProperties: 1,
         description:
-          'What all tokens cost of a call that asks for another service than the usual one: so many times their price, by member and value.',
+          'The factor of the price of all tokens of a call that asks for another service than the usual one, by member and value.',
         examples: [{ service_tier: { priority: 2, flex: 0.5 } }],
       },
     ),
@@ -83,7 +83,7 @@ const extras = {
 /** The fields of `extras`, which `like` may have beside it. */
 export const EXTRA_FIELDS: readonly string[] = Object.keys(extras)
 
-/** Prices in numbers, of which the check `checkPrices` says which are needed. */
+/** Prices in numbers. `checkPrices` says which are needed. */
 const amounts = {
   ...perMillion,
   request: usd('US dollars for each call, added to those of its tokens.', 0.01),

@@ -41,7 +41,7 @@ export const when = Type.Object(
     ),
     tags: values('Only calls that have all these tags, by their key, its account, or a link above.', { team: 'search' }, {}),
     headers: values(
-      'Only requests with all these headers, of which the name is in lower case and no credential.',
+      'Only requests with all these headers. Names are in lower case; a credential is not allowed.',
       { 'x-beta': '1' },
       {
         title: 'a header name in lower case, and none of a credential',

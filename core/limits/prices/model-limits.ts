@@ -88,7 +88,7 @@ const OPENAI_PICTURE: ByModel[string] = [
  * developers.openai.com/api/docs/guides/images-vision (eight tiles in high detail: 2833 + 8 × 5667 for gpt-4o-mini; 10,000 patches in original
  * detail, times 1.72 or 2.46 for mini and nano models), platform.claude.com/docs/en/build-with-claude/vision (4784 at high resolution),
  * ai.google.dev/gemini-api/docs/media-resolution (2240; 258 for each of up to 16 tiles before Gemini 3), nor of Mistral (64 rows of 64 patches,
- * each with an end). Each is the highest that is known of its vendor; a vendor of which none is known has that of all others.
+ * each with an end). Each is the highest that is known of its vendor; a vendor without a known one has that of all others.
  */
 const PICTURE: ByModel = {
   openai: OPENAI_PICTURE,

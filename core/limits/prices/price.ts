@@ -23,7 +23,7 @@ export interface UsdExtras {
   readonly pictures?: readonly PicturePrice[] | undefined
   /** For each search of a rerank. */
   readonly search?: number | undefined
-  /** What all tokens cost of a call that asks for another service than the usual one: so many times their price, by member and value. */
+  /** The factor of the price of all tokens of a call that asks for another service than the usual one, by member and value. */
   readonly variants?: { readonly [Name in VariantName]?: Readonly<Record<string, number>> | undefined } | undefined
 }
 
@@ -176,7 +176,7 @@ export function unpricedService({ tiers, extras: { variants } }: Price, call: Pr
 }
 
 interface Service {
-  /** Tokens cost so many times their price. */
+  /** The factor of the price of tokens. */
   readonly factor: number
   /** For the name of the price. */
   readonly text: string

@@ -11,7 +11,7 @@ export interface EndpointFixture {
   readonly says?: object
 }
 
-/** The endpoints of which a fixture may speak. */
+/** The endpoints that a fixture may have. */
 export type FixedEndpoint = Exclude<MediaEndpoint, 'embeddings'>
 
 /** The fixtures of a provider, by endpoint. */

@@ -108,7 +108,7 @@ export interface ScopedLimits extends LimitScope {
 }
 
 /**
- * What a call of a principal takes from. A key that changes its class starts anew, and two links share a budget only where they name the
+ * What a call of a principal takes from. A key that changes its class starts with unspent limits, and two links share a budget only where they name the
  * same class. A rotated key goes on with the budget of the key that it replaces.
  */
 export function scopesOf({ name, limits: { key, account } }: RateClass, principal: Principal): readonly ScopedLimits[] {

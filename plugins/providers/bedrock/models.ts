@@ -57,7 +57,7 @@ export const Facts = Type.Object(
     prefill: Type.Boolean({
       description: 'Takes a conversation that ends with the assistant, whose message it continues if it does not reason.',
     }),
-    maxTokens: Type.Integer({ minimum: 1, description: 'The most tokens of one reply, of which a budget is a share.' }),
+    maxTokens: Type.Integer({ minimum: 1, description: 'The most tokens of one reply. A budget is a share of it.' }),
   },
   { additionalProperties: false },
 )

@@ -23,7 +23,7 @@ export const Facts = Type.Object(
     toolChoice: Type.Boolean({ description: 'Can be required to use a tool, or none.' }),
     maxTokens: Type.Integer({
       minimum: 1,
-      description: 'The most tokens of one reply, of which a budget to think with is a share.',
+      description: 'The most tokens of one reply. A budget to think with is a share of it.',
     }),
   },
   { additionalProperties: false },

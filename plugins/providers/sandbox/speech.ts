@@ -46,7 +46,7 @@ function toneOf(words: number): Buffer {
   return sound
 }
 
-/** The header of a WAV file with so many bytes of samples. */
+/** The header of a WAV file. `length`: the bytes of its samples. */
 function headerOf(length: number): Buffer {
   const header = Buffer.alloc(44)
   header.write('RIFF', 0, 'latin1')
