@@ -1,16 +1,16 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addBackupCommands } from './cli/backup/commands.ts'
 import { addCallCommands } from './cli/calls/commands.ts'
 import { addConfigCommands } from './cli/config/commands.ts'
 import { addGatewayCommands } from './cli/gateway/commands.ts'
+import { installedVersion } from './cli/installed-version.ts'
 import { addKeyCommands } from './cli/keys/commands.ts'
 import { addPeopleCommands } from './cli/people/commands.ts'
 import { addProjectCommands } from './cli/project/commands.ts'
 import { readSecretFiles, SecretFileError } from './cli/secret-files.ts'
 import { addStartCommand } from './cli/start/commands.ts'
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+const version = installedVersion()
 
 /** The exit code that shells show for a program that SIGPIPE ended. */
 const ENDED_BY_SIGPIPE = 141

@@ -31,6 +31,8 @@ export class SupervisedProcess {
   /** How many had its place before it. */
   readonly predecessors: number
   readonly startedAt = performance.now()
+  /** Of its code; undefined before it has loaded that. */
+  version: string | undefined
   /** Resolves when it has ended, or could not be started. */
   readonly ended: Promise<void>
   readonly #child: ChildProcess | undefined
@@ -60,6 +62,7 @@ export class SupervisedProcess {
     }
     this.#child.on('message', (report: Report) => {
       this.#aliveAt = performance.now()
+      if (report.type === 'loaded') this.version = report.version
       if (report.type === 'serving') this.#silenceMs = HANG_MS
       listener.onReport(this, report)
     })

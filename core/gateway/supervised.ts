@@ -31,12 +31,16 @@ export type Order =
   | { readonly type: 'certificate'; readonly certificate: Certificate }
   | { readonly type: 'drain'; readonly times: DrainTimes }
   | { readonly type: 'reload' }
+  /** Its code is of an older version: it ends once its open calls have ended. */
+  | { readonly type: 'leave' }
   /** All processes serve, for the first time: control creates what is shown once, and answers `welcome`. */
   | { readonly type: 'started' }
   | { readonly type: 'replaced'; readonly role: Role }
 
 /** Messages of a process to the supervisor. */
 export type Report =
+  /** The first one. `version`: of the code that it has loaded. */
+  | { readonly type: 'loaded'; readonly version: string }
   | { readonly type: 'alive' }
   | { readonly type: 'serving' }
   | { readonly type: 'accepted'; readonly id: number }
@@ -72,9 +76,9 @@ export function report(message: Report): void {
   if (process.connected) process.send!(message, () => undefined)
 }
 
-/** Tells the supervisor from now on that this process is alive. */
-export function reportAlive(): void {
-  report({ type: 'alive' })
+/** Reports to the supervisor the version of this process, and from now on that it is alive. */
+export function reportAlive(version: string): void {
+  report({ type: 'loaded', version })
   setInterval(() => report({ type: 'alive' }), ALIVE_MS).unref()
 }
 
@@ -82,16 +86,31 @@ export function reportAlive(): void {
 export interface Supervised {
   /** Resolves when it has drained. */
   readonly ended: Promise<void>
-  drain(times: DrainTimes): void
+  /** Ends the process once its open calls have ended. */
+  leave(): void
 }
 
 /**
- * Serves under the supervisor: carries out its orders, and drains if the supervisor ends. `grace`: how long open calls may go on without a
- * supervisor, in milliseconds.
+ * How long a proxy that leaves still serves its connections, in milliseconds: its replies tell clients to close them. Closing a connection
+ * that seems idle would break the call that is just being sent on it.
  */
-export function serveSupervised(orders: Orders, grace: number): Supervised {
+const LEAVE_MS = 2_000
+
+/**
+ * Serves under the supervisor: carries out its orders, and drains if the supervisor ends. `grace`: how long open calls may go on without a
+ * supervisor, or after `leave`, in milliseconds.
+ */
+export function serveSupervised(role: Role, orders: Orders, grace: number): Supervised {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const drain = (times: DrainTimes): void => void orders.drain(times).then(resolve, reject)
+  const leave = (): void => {
+    // Control serves no calls, and is replaced when it has ended: its successor needs its sockets.
+    if (role === 'control') drain({ delay: 0, grace: 0 })
+    else {
+      report({ type: 'leaving' })
+      drain({ delay: LEAVE_MS, grace })
+    }
+  }
   process.on('message', (order: Order, socket?: Socket) => {
     if (order.type === 'connection' && socket !== undefined) {
       report({ type: 'accepted', id: order.id })
@@ -99,10 +118,11 @@ export function serveSupervised(orders: Orders, grace: number): Supervised {
     } else if (order.type === 'certificate') orders.certificate?.(order.certificate)
     else if (order.type === 'drain') drain(order.times)
     else if (order.type === 'reload') orders.reload?.()
+    else if (order.type === 'leave') leave()
     else if (order.type === 'replaced') orders.replaced?.(order.role)
     else if (order.type === 'started') void orders.started?.().then((welcome) => report({ type: 'welcome', ...welcome }), reject)
   })
   process.once('disconnect', () => drain({ delay: 0, grace }))
   report({ type: 'serving' })
-  return { ended: promise, drain }
+  return { ended: promise, leave }
 }

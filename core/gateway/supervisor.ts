@@ -19,6 +19,8 @@ export interface SupervisorOptions {
   /** Closed by the supervisor. Absent: clients connect without TLS. */
   readonly certificate?: CertificateWatch | undefined
   readonly log: Log
+  /** The version that is installed now: the package may be upgraded while the gateway runs. */
+  readonly installedVersion: () => string
 }
 
 /** What control shows at the first start. */
@@ -59,12 +61,19 @@ export class Supervisor {
   readonly #serving = new Set<SupervisedProcess>()
   /** Processes that announced their shutdown. */
   readonly #leaving = new WeakSet<SupervisedProcess>()
+  /** Processes of an older version that were ordered to leave. */
+  readonly #outdated = new WeakSet<SupervisedProcess>()
   /** How many processes of a place ended soon after their start, one after the other. */
   readonly #failures = new Map<string, number>()
   readonly #started = Promise.withResolvers<void>()
   readonly #welcome = Promise.withResolvers<Welcome>()
   readonly #checks: NodeJS.Timeout
   #urls: Urls = { clients: '', people: '' }
+  /** What processes are started with from now on. */
+  #version: string
+  #upgrading: Promise<void> | undefined
+  /** Resolves when the next process serves, or the gateway stops. */
+  #nextServing = Promise.withResolvers<void>()
   #checkedAt = performance.now()
   #count = 0
   #isStarted = false
@@ -72,6 +81,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options
+    this.#version = options.installedVersion()
     this.#checks = setInterval(() => this.#check(), CHECK_MS)
     // Handled where `start` awaits them, which may be later.
     for (const { promise } of [this.#started, this.#welcome]) promise.catch(() => undefined)
@@ -104,15 +114,23 @@ export class Supervisor {
     return Object.fromEntries(Array.from(this.#processes, ({ id, pid }) => [id, pid]))
   }
 
-  /** Reloads routes.yaml, and the certificate. */
+  /** Reloads routes.yaml, and the certificate; replaces the processes if another version was installed. */
   reload(): void {
-    this.#options.certificate?.check()
+    const { certificate, installedVersion, log } = this.#options
+    certificate?.check()
+    try {
+      this.#upgrade(installedVersion())
+    } catch (err) {
+      // It may be just about to be installed.
+      log.warn({ err }, 'the installed version cannot be read, keeping all processes')
+    }
     this.#send('control', { type: 'reload' })
   }
 
   /** Drains all processes. Resolves when they have ended. It may be called again, with less time. */
   async stop({ delay: notice, grace }: DrainTimes): Promise<void> {
     this.#isStopping = true
+    this.#nextServing.resolve()
     this.#failStart(1)
     for (const process of this.#of('proxy')) {
       if (this.#serving.has(process) || this.#leaving.has(process))
@@ -155,6 +173,7 @@ export class Supervisor {
 
   #onReport(process: SupervisedProcess, report: Report): void {
     if (report.type === 'accepted') this.#handover.taken(report.id)
+    else if (report.type === 'loaded') this.#upgrade(report.version)
     else if (report.type === 'serving') this.#onServing(process)
     else if (report.type === 'welcome') this.#welcome.resolve(report)
     else if (report.type === 'leaving' && !this.#isStopping) {
@@ -169,6 +188,37 @@ export class Supervisor {
     if (this.#isStarted) this.#options.log.info({ process: process.id, pid: process.pid, ms }, 'process serves')
     if (process.role === 'proxy') this.#handover.add(process)
     if (this.#serving.size === this.#options.workers + 1) this.#started.resolve()
+    this.#nextServing.resolve()
+    this.#nextServing = Promise.withResolvers()
+  }
+
+  /** Replaces the processes of other versions, one after the other. */
+  #upgrade(version: string): void {
+    if (version === this.#version || this.#isStopping) return
+    this.#options.log.info({ from: this.#version, to: version }, 'another version was installed, replacing all processes')
+    this.#version = version
+    this.#upgrading ??= this.#replaceOutdated().finally(() => {
+      this.#upgrading = undefined
+    })
+  }
+
+  /** Control first: a proxy of the new version may ask for what the old one does not know. */
+  async #replaceOutdated(): Promise<void> {
+    for (;;) {
+      const outdated = [...this.#of('control'), ...this.#of('proxy')].find((process) => this.#isOutdated(process))
+      if (outdated === undefined || this.#isStopping) return
+      this.#outdated.add(outdated)
+      outdated.send({ type: 'leave' })
+      while (!this.#isStopping && !this.#hasSuccessor(outdated)) await this.#nextServing.promise
+    }
+  }
+
+  #isOutdated(process: SupervisedProcess): boolean {
+    return this.#serving.has(process) && process.version !== this.#version && !this.#outdated.has(process)
+  }
+
+  #hasSuccessor({ role, slot, id }: SupervisedProcess): boolean {
+    return this.#serving.values().some((other) => other.role === role && other.slot === slot && other.id !== id)
   }
 
   #onEnd(process: SupervisedProcess, end: ProcessEnd): void {
@@ -180,7 +230,8 @@ export class Supervisor {
       this.#failStart(('code' in end && end.code) || 1)
       return
     }
-    if ('code' in end) log.error({ process: process.id, pid: process.pid, ...end }, 'a process of the gateway has ended')
+    if ('code' in end && !this.#outdated.has(process))
+      log.error({ process: process.id, pid: process.pid, ...end }, 'a process of the gateway has ended')
     if (!this.#leaving.has(process)) this.#replace(process)
   }
 

@@ -1,5 +1,6 @@
 import { StartFailed, Supervisor } from '../../gateway/supervisor.ts'
 import type { CertificateWatch } from '../../http/certificate.ts'
+import { installedVersion } from '../installed-version.ts'
 import type { CommandIo } from '../output.ts'
 import { openCertificate, prepareProcess, printStartError, printStarted, type StartOptions, untilSignal } from './lifecycle.ts'
 
@@ -13,7 +14,7 @@ export async function supervise(options: StartOptions, io: CommandIo): Promise<n
   } catch (error) {
     return printStartError(error, options, io)
   }
-  const supervisor = new Supervisor({ workers, listen: options, adminListen, certificate, log })
+  const supervisor = new Supervisor({ workers, listen: options, adminListen, certificate, log, installedVersion })
   const ending = untilSignal({ reload: () => supervisor.reload(), drain: (times) => supervisor.stop(times) }, options, log)
   try {
     const { url, welcome } = await supervisor.start()

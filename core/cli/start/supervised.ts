@@ -1,17 +1,11 @@
 import { RunFolder } from '../../gateway/run-folder.ts'
-import { type Assignment, type Orders, report, reportAlive, serveSupervised } from '../../gateway/supervised.ts'
+import { type Assignment, type Orders, reportAlive, serveSupervised } from '../../gateway/supervised.ts'
 import type { Log } from '../../observe/log.ts'
 import { giveToLink } from '../../plugins/link-context.ts'
 import { ConfigError } from '../../text/diagnostic.ts'
 import type { CommandIo } from '../output.ts'
 import { printConfigError } from '../validation-report.ts'
 import { journalsIn, prepareProcess, printStartError, type StartOptions, uploadsIn } from './lifecycle.ts'
-
-/**
- * How long a proxy that must end still serves its connections, in milliseconds: its replies tell clients to close them. Closing a connection
- * that seems idle would break the call that is just being sent on it.
- */
-const LEAVE_MS = 2_000
 
 /** `umg start` as one of the processes of a supervisor. Resolves to the exit code. */
 export async function startSupervised(assignment: Assignment, options: StartOptions, io: CommandIo): Promise<number> {
@@ -24,7 +18,7 @@ export async function startSupervised(assignment: Assignment, options: StartOpti
     return process.exit(1)
   }
   process.once('disconnect', endAlone)
-  reportAlive()
+  reportAlive(options.version)
   const log = prepareProcess(options)
   let orders: Orders
   try {
@@ -32,20 +26,14 @@ export async function startSupervised(assignment: Assignment, options: StartOpti
   } catch (error) {
     return error instanceof ConfigError ? printConfigError(error, options.routes, io) : printStartError(error, options, io)
   }
-  const grace = options.grace * 1000
-  const { ended, drain } = serveSupervised(orders, grace)
+  const { ended, leave } = serveSupervised(assignment.role, orders, options.grace * 1000)
   process.off('disconnect', endAlone)
   let code = 0
   process.on('uncaughtException', (err) => {
     if (giveToLink(err)) return
     log.fatal({ err }, 'uncaught exception, ending this process')
     code = 1
-    // Control serves no calls, and is replaced when it has ended: its successor needs its sockets.
-    if (assignment.role === 'control') drain({ delay: 0, grace: 0 })
-    else {
-      report({ type: 'leaving' })
-      drain({ delay: LEAVE_MS, grace })
-    }
+    leave()
   })
   try {
     await ended

@@ -38,7 +38,8 @@ describe('the supervisor of processes', () => {
     log = new EventEmitter()
     const write = (fields: object, message: string) => log.emit(message, { at: performance.now(), ...fields })
     const listen = { host: '127.0.0.1', port: 0 }
-    supervisor = new Supervisor({ workers: 1, listen, log: { info: write, error: write } as unknown as Log })
+    const installedVersion = (): string => '1.0.0'
+    supervisor = new Supervisor({ workers: 1, listen, log: { info: write, error: write } as unknown as Log, installedVersion })
   })
 
   afterEach(async () => {

@@ -14,14 +14,18 @@ export class Cluster {
     this.secret = secret
   }
 
-  /** Starts one with two proxies and the sandbox. `files`: beside or instead of its routes.yaml. */
-  static async start(files: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}): Promise<Cluster> {
+  /** Starts one with two proxies and the sandbox. `files`: beside or instead of its routes.yaml. `umg`: the command of another installation. */
+  static async start(
+    files: Readonly<Record<string, string>> = {},
+    env: Readonly<Record<string, string>> = {},
+    umg?: string,
+  ): Promise<Cluster> {
     const home = await Home.create({ 'routes.yaml': ROUTES, ...files })
-    const umg = home.run(['start', '--port', '0', '--workers', '2', '--drain-delay', '0'], { env })
-    const [, url] = await umg.prints(/^listening on (\S+)$/m)
-    const [secret] = await umg.prints(/sk-test-\w+/)
-    await umg.prints(/"msg":"processes started"/)
-    return new Cluster(home, umg, url!, secret!)
+    const running = home.run(['start', '--port', '0', '--workers', '2', '--drain-delay', '0'], { env, ...(umg && { umg }) })
+    const [, url] = await running.prints(/^listening on (\S+)$/m)
+    const [secret] = await running.prints(/sk-test-\w+/)
+    await running.prints(/"msg":"processes started"/)
+    return new Cluster(home, running, url!, secret!)
   }
 
   /** The ids of the processes that were started last in each place, by the name of the place: `control`, `proxy-1`. */
