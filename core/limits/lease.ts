@@ -1,5 +1,5 @@
 import type { Counter, Lease, LeaseRequest } from './counter.ts'
-import { boundsOf, windowEnd } from './window.ts'
+import { boundsOf, type Window, windowEnd } from './window.ts'
 
 /** A holder asks for at least this many times what it needs, so that most calls need not ask. */
 const AHEAD = 32
@@ -21,7 +21,14 @@ const IDLE_MS = 500
 /** An unused lease is given back after this time, in milliseconds: only leases in use are reported. */
 const LONG_IDLE_MS = 10_000
 
-const NOTHING = { spent: 0, reserved: 0, held: 0 }
+/** What the authority knows of a lease. */
+interface Known {
+  readonly spent: number
+  readonly reserved: number
+  readonly held: number
+}
+
+const NOTHING: Known = { spent: 0, reserved: 0, held: 0 }
 
 /** A window that begins after a silence of the authority this long is known to be unspent, in milliseconds. A short silence may be of one process. */
 const LONG_SILENCE_MS = 10_000
@@ -39,10 +46,8 @@ export interface Silence {
 }
 
 /** Of a counter, what a process has spent and may spend. Times are monotonic milliseconds, but for `windowEnd`. */
-export class HeldLease {
-  /** The window of `taken` and `free`: its end by the authority, in milliseconds since 1970. 0: no window is known. */
-  windowEnd = 0
-  /** The number of this window: what was spent in another one does not count in this. */
+export abstract class HeldLease {
+  /** The number of the window: what was spent in another one does not count in this. */
   window = 0
   /** The request to the authority that is under way. */
   asking: Promise<unknown> | undefined
@@ -50,110 +55,98 @@ export class HeldLease {
   outage: { readonly error: unknown } | undefined
   /** Whether the last need was refused, and others were asked to give back what they hold: enough for it. */
   isAskedBack = false
-  #counter: Counter
-  #isWanted = false
-  /** Spent in the window. Places: in use. */
-  #taken = 0
-  /** The part of it that calls under way have reserved. */
-  #reserved = 0
+  protected counter: Counter
+  /** Spent in the window, or in use. */
+  protected taken = 0
   /** Held and not spent. Below 0: calls have used more than they reserved. */
-  #free = 0
-  /** The last grant: what was held after it, and in this window, when it was, and what was taken then. */
+  protected free = 0
+  /** What was left for all processes at the last answer. */
+  protected remaining: number
+  /** Whether the authority has answered in this window. */
+  protected isAnswered = false
+  /** What the authority knew after its last answer; undefined: it may have forgotten. */
+  protected known: Known | undefined = NOTHING
+  /** At the last request: what was taken, and what a call needed. */
+  protected asked = { taken: 0, amount: 0 }
+  protected grantedAt: number | undefined
+  protected refused: { readonly amount: number; readonly until: number } | undefined
+  #isWanted = false
+  /** The last grant: what was held after it, and what was taken then. */
   #granted = 0
-  #grantedAt: number | undefined
   #takenAtGrant = 0
   /** What calls took per millisecond before the last request. */
   #rate = 0
-  /** What was left for all processes at the last answer. */
-  #remaining: number
-  #endsAt = 0
-  /** When the window before it ended, which is no later than when this one began. */
-  #beganAfter = Number.NEGATIVE_INFINITY
-  /** Whether the authority has answered in this window, and what this process then had spent and held. */
-  #isAnswered = false
-  #allotted = 0
   #usedAt = 0
-  /** At the last request: what was taken and reserved, what a call needed, and `windowEnd`. */
-  #asked = { taken: 0, reserved: 0, amount: 0, windowEnd: 0 }
-  /** What the authority knew after its last answer. */
-  #known = NOTHING
-  #refused: { readonly amount: number; readonly until: number } | undefined
 
   constructor(counter: Counter) {
-    this.#counter = counter
-    this.#remaining = counter.limit
+    this.counter = counter
+    this.remaining = counter.limit
   }
 
+  /** Whether it must be reported to the authority: so that it does not expire, or since the authority knows something else. */
+  abstract get mustBeTold(): boolean
+  /** Whether it must be reported to an authority that has forgotten everything. */
+  abstract isWorthTelling(now: number): boolean
+  /** Whether there is nothing to remember. */
+  abstract isOver(now: number): boolean
+  /** The milliseconds until the window ends; 0 if it has none, or none that is known. */
+  protected abstract resetMs(now: number): number
+  /** What is reported of it. */
+  protected abstract report(): Pick<LeaseRequest, 'windowEnd' | 'spent' | 'reserved' | 'keep'>
+  /** Takes over what the authority counts. */
+  protected abstract update(lease: Lease, now: number): void
+  /** The most that this process may have taken and hold while the authority is silent. */
+  protected abstract boundIn(silence: Silence, now: number): number
+
   has(amount: number): boolean {
-    return amount === 0 || this.#free >= amount
+    return amount === 0 || this.free >= amount
   }
 
   /** Whether so little is left that more should be asked for, although the authority has enough for the next calls. */
   get isLow(): boolean {
-    return this.#free < this.#granted * LOW && this.#remaining > this.#granted * PLENTY
+    return this.free < this.#granted * LOW && this.remaining > this.#granted * PLENTY
   }
 
   /** Whether the authority has just refused as much. */
   isRefused(amount: number, now: number): boolean {
-    return this.#refused !== undefined && this.#refused.until > now && amount >= this.#refused.amount
+    return this.refused !== undefined && this.refused.until > now && amount >= this.refused.amount
   }
 
   /** Whether others could use what this process does not. */
   isIdle(now: number): boolean {
     const unusedMs = now - this.#usedAt
-    return this.#free > 0 && unusedMs > (this.#free >= this.#remaining ? IDLE_MS : LONG_IDLE_MS)
+    return this.free > 0 && unusedMs > (this.free >= this.remaining ? IDLE_MS : LONG_IDLE_MS)
   }
 
   /** Whether another process needs what this one holds. */
   get isWanted(): boolean {
-    return this.#isWanted && this.#free > 0
-  }
-
-  /** Whether it must be reported to the authority: so that it does not expire, or since the authority knows something else. */
-  get mustBeTold(): boolean {
-    if (this.outage !== undefined) return true
-    const { spent, reserved, held } = this.#known
-    if (this.#isPlaces) return this.#taken + this.#free > 0 || held > 0
-    return this.#free > 0 || held > 0 || spent !== this.#taken || reserved !== this.#reserved
-  }
-
-  /** Whether it must be reported to an authority that has forgotten everything. */
-  isWorthTelling(now: number): boolean {
-    return this.#isPlaces ? this.mustBeTold : this.#endsAt > now && (this.#taken !== 0 || this.#free > 0)
+    return this.#isWanted && this.free > 0
   }
 
   /** The authority may have forgotten what it was told. */
   forgotten(): void {
-    this.#known = { ...NOTHING, spent: Number.NaN }
-  }
-
-  /** Whether there is nothing to remember. */
-  isOver(now: number): boolean {
-    return this.#isPlaces ? !this.mustBeTold : this.#endsAt <= now
+    this.known = undefined
   }
 
   spend(amount: number, now: number): void {
-    this.#taken += amount
-    this.#reserved += amount
-    this.#free -= amount
+    this.taken += amount
+    this.free -= amount
     this.#usedAt = now
   }
 
   /** A call that spent `amount` has used `used`. */
   correct(amount: number, used: number): void {
-    this.#taken += used - amount
-    this.#reserved -= amount
-    this.#free += amount - used
+    this.taken += used - amount
+    this.free += amount - used
   }
 
-  /** Starts a new window if the last one has ended, and asks again if the limit was changed. */
-  refresh(counter: Counter, now: number): void {
-    if (counter.limit !== this.#counter.limit) {
-      this.#free = Math.min(0, this.#free)
-      this.#refused = undefined
+  /** Asks again if the limit was changed. */
+  refresh(counter: Counter, _now: number): void {
+    if (counter.limit !== this.counter.limit) {
+      this.free = Math.min(0, this.free)
+      this.refused = undefined
     }
-    this.#counter = counter
-    if (!this.#isPlaces && this.windowEnd !== 0 && this.#endsAt <= now) this.#beginWindow()
+    this.counter = counter
   }
 
   /**
@@ -161,135 +154,236 @@ export class HeldLease {
    * `unknown`: enough may be left, and nobody here knows it.
    */
   borrow(amount: number, now: number, silence: Silence): 'lent' | 'refused' | 'unknown' {
-    if (this.#taken + amount <= this.#boundIn(silence, now)) {
-      this.#extend(amount - this.#free, now)
-      return 'lent'
-    }
-    return this.#isPlaces || this.isSpent(amount) ? 'refused' : 'unknown'
-  }
-
-  /** Whether the last answer said that too little is left. */
-  isSpent(amount: number): boolean {
-    return this.#isAnswered && amount - this.#free > this.#remaining
+    if (this.taken + amount > this.boundIn(silence, now)) return this.isSpent(amount) ? 'refused' : 'unknown'
+    this.free = amount
+    return 'lent'
   }
 
   /** Spends one, of a counter without a limit. */
   count(now: number): void {
-    this.#extend(1, now)
+    this.free += 1
     this.spend(1, now)
+  }
+
+  /** Whether the last answer said that too little is left. */
+  isSpent(amount: number): boolean {
+    return this.isAnswered && amount - this.free > this.remaining
   }
 
   /** Asks for what a call of this amount needs; 0: only reports what was spent. */
   request(amount: number, now: number): LeaseRequest {
-    const taken = this.#taken
-    const free = Math.max(0, this.#free)
-    const { windowEnd } = this
-    this.#asked = { taken, reserved: this.#reserved, amount, windowEnd }
-    const counter = this.#counter
-    const spent = { spent: taken, ...(this.#reserved > 0 && { reserved: this.#reserved }), keep: free }
-    const amounts = this.#isPlaces ? { spent: 0, keep: taken + free } : spent
-    return {
-      counter,
-      windowEnd,
-      ...amounts,
-      need: Math.max(0, amount - free),
-      want: amount === 0 ? 0 : this.#wanted(amount, now),
-    }
+    this.asked = { taken: this.taken, amount }
+    const need = Math.max(0, amount - Math.max(0, this.free))
+    return { counter: this.counter, ...this.report(), need, want: amount === 0 ? 0 : this.#wanted(amount, now) }
   }
 
   /** Gives back what is not spent. */
   requestReturn(now: number): LeaseRequest {
-    this.#free = Math.min(0, this.#free)
+    this.free = Math.min(0, this.free)
     return this.request(0, now)
   }
 
   /** Takes note of the authority's answer to the last request. Returns whether the authority had forgotten what it knew. */
   renewed(lease: Lease, now: number): boolean {
-    const { amount, windowEnd } = this.#asked
-    const isNewWindow = windowEnd !== 0 && windowEnd <= lease.windowEnd - lease.resetMs
-    if (isNewWindow && !this.#isPlaces) this.#beginWindow()
-    const spentSince = this.#taken - this.#asked.taken
-    const hasForgotten = lease.known < this.#known.spent + this.#known.held
-    if (this.#isPlaces) this.#free = lease.held - this.#taken
-    else {
-      this.#taken = lease.spent + spentSince
-      this.#free = lease.held - spentSince
-    }
-    this.#known = { spent: lease.spent, reserved: this.#asked.reserved, held: lease.held }
+    const { amount } = this.asked
+    const { known } = this
+    const hasForgotten = known !== undefined && lease.known < known.spent + known.held
+    this.update(lease, now)
     if (amount > 0) this.#granted = lease.held
     if (amount > 0 && lease.granted) {
-      this.#grantedAt = now
-      this.#takenAtGrant = this.#taken
+      this.grantedAt = now
+      this.#takenAtGrant = this.taken
     }
     this.outage = undefined
     this.isAskedBack = lease.isAskedBack
     this.#isWanted = lease.isWanted
-    this.#isAnswered = true
-    this.#allotted = lease.spent + lease.held
-    this.#remaining = lease.remaining
-    this.#refused = lease.granted ? undefined : { amount, until: now + REFUSED_MS }
-    this.windowEnd = lease.windowEnd
-    this.#endsAt = now + lease.resetMs
+    this.isAnswered = true
+    this.remaining = lease.remaining
+    this.refused = lease.granted ? undefined : { amount, until: now + REFUSED_MS }
     return hasForgotten
   }
 
   /** What all processes together may still spend, as far as this one knows, and the milliseconds until the window ends. */
   view(now: number): { readonly remaining: number; readonly resetMs: number } {
-    const remaining = Math.max(0, this.#remaining + this.#free)
-    return { remaining, resetMs: this.windowEnd === 0 ? 0 : Math.max(0, this.#endsAt - now) }
+    return { remaining: Math.max(0, this.remaining + this.free), resetMs: this.resetMs(now) }
   }
 
   #wanted(amount: number, now: number): number {
-    if (this.#grantedAt !== undefined)
-      this.#rate = (this.#taken - this.#takenAtGrant) / Math.max(now - this.#grantedAt, MIN_MEASURED_MS)
+    if (this.grantedAt !== undefined)
+      this.#rate = (this.taken - this.#takenAtGrant) / Math.max(now - this.grantedAt, MIN_MEASURED_MS)
     return Math.max(amount * AHEAD, Math.ceil(this.#rate * LASTING_MS))
   }
+}
 
-  #extend(amount: number, now: number): void {
-    const { window } = this.#counter
-    if (window !== undefined && this.windowEnd === 0) {
-      this.windowEnd = windowEnd(window, Date.now())
-      this.#endsAt = now + this.windowEnd - Date.now()
-    }
-    this.#free += amount
+/** A lease of places: they come back. */
+export class HeldPlaces extends HeldLease {
+  get mustBeTold(): boolean {
+    return this.outage !== undefined || this.taken + this.free > 0 || (this.known?.held ?? 0) > 0
   }
 
-  /** The most that this process may have taken and hold while the authority is silent. */
-  #boundIn(silence: Silence, now: number): number {
-    const { limit } = this.#counter
-    const share = Math.floor(limit / silence.processes)
-    // Places come back: those that others have in use are not lost to them.
-    if (this.#isPlaces) return Math.max(1, share)
-    if (silence.isCounted && this.#hasBegunIn(silence, now)) return share
+  isWorthTelling(): boolean {
+    return this.mustBeTold
+  }
+
+  isOver(): boolean {
+    return !this.mustBeTold
+  }
+
+  override borrow(amount: number, now: number, silence: Silence): 'lent' | 'refused' {
+    return super.borrow(amount, now, silence) === 'lent' ? 'lent' : 'refused'
+  }
+
+  protected resetMs(): number {
+    return 0
+  }
+
+  protected report() {
+    return { windowEnd: 0, spent: 0, keep: this.taken + Math.max(0, this.free) }
+  }
+
+  protected update({ held }: Lease): void {
+    this.free = held - this.taken
+    this.known = { ...NOTHING, held }
+  }
+
+  /** Those that others have in use are not lost to them. */
+  protected boundIn({ processes }: Silence): number {
+    return Math.max(1, Math.floor(this.counter.limit / processes))
+  }
+}
+
+/** A lease of an amount, of which each window has its own. */
+export class HeldAmount extends HeldLease {
+  readonly #window: Window
+  /** The end of the window of `taken` and `free`, by the authority, in milliseconds since 1970. 0: no window is known. */
+  #windowEnd = 0
+  #endsAt = 0
+  /** When the window before it ended, which is no later than when this one began. */
+  #beganAfter = Number.NEGATIVE_INFINITY
+  /** The part of `taken` that calls under way have reserved. */
+  #reserved = 0
+  /** At the last request: what was reserved, and the end of the window. */
+  #reported = { reserved: 0, windowEnd: 0 }
+  /** What this process had spent and held when the authority answered last in this window. */
+  #allotted = 0
+
+  constructor(counter: Counter, window: Window) {
+    super(counter)
+    this.#window = window
+  }
+
+  get mustBeTold(): boolean {
+    if (this.outage !== undefined || this.known === undefined) return true
+    const { spent, reserved, held } = this.known
+    return this.free > 0 || held > 0 || spent !== this.taken || reserved !== this.#reserved
+  }
+
+  isWorthTelling(now: number): boolean {
+    return this.#endsAt > now && (this.taken !== 0 || this.free > 0)
+  }
+
+  isOver(now: number): boolean {
+    return this.#endsAt <= now
+  }
+
+  override spend(amount: number, now: number): void {
+    super.spend(amount, now)
+    this.#reserved += amount
+  }
+
+  override correct(amount: number, used: number): void {
+    super.correct(amount, used)
+    this.#reserved -= amount
+  }
+
+  /** Starts a new window too if the last one has ended. */
+  override refresh(counter: Counter, now: number): void {
+    super.refresh(counter, now)
+    if (this.#windowEnd !== 0 && this.#endsAt <= now) this.#beginWindow()
+  }
+
+  override borrow(amount: number, now: number, silence: Silence): 'lent' | 'refused' | 'unknown' {
+    const answer = super.borrow(amount, now, silence)
+    if (answer === 'lent') this.#expectEnd(now)
+    return answer
+  }
+
+  override count(now: number): void {
+    this.#expectEnd(now)
+    super.count(now)
+  }
+
+  override renewed(lease: Lease, now: number): boolean {
+    const { windowEnd } = this.#reported
+    if (windowEnd !== 0 && windowEnd <= lease.windowEnd - lease.resetMs) this.#beginWindow()
+    return super.renewed(lease, now)
+  }
+
+  protected resetMs(now: number): number {
+    return this.#windowEnd === 0 ? 0 : Math.max(0, this.#endsAt - now)
+  }
+
+  protected report() {
+    const reserved = this.#reserved
+    this.#reported = { reserved, windowEnd: this.#windowEnd }
+    return {
+      windowEnd: this.#windowEnd,
+      spent: this.taken,
+      ...(reserved > 0 && { reserved }),
+      keep: Math.max(0, this.free),
+    }
+  }
+
+  protected update({ spent, held, windowEnd, resetMs }: Lease, now: number): void {
+    const spentSince = this.taken - this.asked.taken
+    this.taken = spent + spentSince
+    this.free = held - spentSince
+    this.known = { spent, reserved: this.#reported.reserved, held }
+    this.#allotted = spent + held
+    this.#windowEnd = windowEnd
+    this.#endsAt = now + resetMs
+  }
+
+  protected boundIn(silence: Silence, now: number): number {
+    const { limit } = this.counter
+    if (silence.isCounted && this.#hasBegunIn(silence, now)) return Math.floor(limit / silence.processes)
     const part = Math.floor(limit * silence.part)
-    return Math.min(limit, this.#allotted + (this.#isAnswered ? Math.min(part, this.#remaining) : part))
+    return Math.min(limit, this.#allotted + (this.isAnswered ? Math.min(part, this.remaining) : part))
   }
 
   /** Whether no process can have spent of this window with the authority, since it began when that was silent. */
   #hasBegunIn({ since }: Silence, now: number): boolean {
-    const window = this.#counter.window!
+    const window = this.#window
     const age = window.kind === 'fixed' ? window.ms : Date.now() - boundsOf(window, Date.now()).start
     return now - since >= LONG_SILENCE_MS && Math.max(this.#beganAfter, now - age) >= since
   }
 
-  #beginWindow(): void {
-    this.#beganAfter = this.#endsAt
-    this.#allotted = 0
-    this.#isAnswered = false
-    this.windowEnd = 0
-    this.window += 1
-    this.#taken = 0
-    this.#reserved = 0
-    this.#free = 0
-    this.#grantedAt = undefined
-    this.#remaining = this.#counter.limit
-    this.#refused = undefined
-    this.#known = NOTHING
-    // What was taken before a request that is under way was taken in the window that has ended.
-    this.#asked = { ...this.#asked, taken: 0, reserved: 0, windowEnd: 0 }
+  /** When the window ends, by the clock of this process if the authority has not said it. */
+  #expectEnd(now: number): void {
+    if (this.#windowEnd !== 0) return
+    this.#windowEnd = windowEnd(this.#window, Date.now())
+    this.#endsAt = now + this.#windowEnd - Date.now()
   }
 
-  get #isPlaces(): boolean {
-    return this.#counter.window === undefined
+  #beginWindow(): void {
+    this.window += 1
+    this.#beganAfter = this.#endsAt
+    this.#windowEnd = 0
+    this.#allotted = 0
+    this.isAnswered = false
+    this.taken = 0
+    this.#reserved = 0
+    this.free = 0
+    this.grantedAt = undefined
+    this.remaining = this.counter.limit
+    this.refused = undefined
+    this.known = NOTHING
+    // What was taken before a request that is under way was taken in the window that has ended.
+    this.asked = { ...this.asked, taken: 0 }
+    this.#reported = { reserved: 0, windowEnd: 0 }
   }
 }
+
+/** The lease of a counter that a process begins with: it holds nothing. */
+export const newLease = (counter: Counter): HeldLease =>
+  counter.window === undefined ? new HeldPlaces(counter) : new HeldAmount(counter, counter.window)

@@ -3,7 +3,7 @@ import { withTimeout } from '../async/timeout.ts'
 import { CodedError } from '../errors.ts'
 import type { QuotaAuthority } from './authority.ts'
 import { type Counter, type LeaseRequest, REMEMBERED_MS } from './counter.ts'
-import { HeldLease, type Silence } from './lease.ts'
+import { type HeldLease, newLease, type Silence } from './lease.ts'
 
 /** How long the authority may take to answer, in milliseconds. After that it is as if it could not be reached. */
 const ANSWER_MS = 1000
@@ -296,7 +296,7 @@ export class Leases {
     let lease = this.#leases.get(counter.id)
     if (lease === undefined) {
       if (this.#leases.size >= this.#sweepAt) this.#sweep(now)
-      lease = new HeldLease(counter)
+      lease = newLease(counter)
       this.#leases.set(counter.id, lease)
     }
     lease.refresh(counter, now)
