@@ -12,9 +12,10 @@ import type { HostCounter } from '../sdk/api.ts'
 import type { Admission } from './admission.ts'
 import { UnreadBodies } from './body.ts'
 import { exchangeOf, LinkState } from './chain.ts'
-import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoints.ts'
+import { type CallServices, modelEndpoint } from './endpoints.ts'
 import { type Endpoint, Exchange, type ExchangeServices } from './exchange.ts'
 import type { Generation } from './generation.ts'
+import { MODELS_PATH, type ModelEndpoints, modelEndpointsFor } from './model-lists.ts'
 import type { Settlement } from './settle.ts'
 import { STRICT_TRANSPORT } from './tls.ts'
 
@@ -182,8 +183,9 @@ export function apiRoutes(services: ApiServices): Router {
   // Not strict: a slash at the end of a path changes nothing.
   const router = new Router({ sensitive: true })
   for (const endpoint of modelEndpoints) router.post(endpoint.path, serve(modelEndpoint(endpoint, services), services) as never)
-  router.get('/v1/models', serve(modelList, services) as never)
-  router.get('/v1/models/*id', serve(oneModel('/v1/models/'), services) as never)
+  const models = (which: keyof ModelEndpoints) => (ctx: Koa.Context) => serve(modelEndpointsFor(ctx)[which], services)(ctx)
+  router.get(MODELS_PATH, models('list') as never)
+  router.get(`${MODELS_PATH}/*id`, models('one') as never)
   return router
 }
 

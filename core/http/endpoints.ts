@@ -1,14 +1,12 @@
 import { GatewayError } from '../errors.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
-import { modelNotFound } from '../protocol/call.ts'
 import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
 import { BYTES_WIRE, type ClientWire, CONVERSATIONS } from '../protocol/client-protocol.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
 import { hostedTools } from '../protocol/hosted-tools.ts'
 import { refusedOfCount, VERSION_HEADER } from '../protocol/messages/version.ts'
 import { type CallStateStore, Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
-import { findModel, listModels } from '../routing/listing.ts'
 import type { Operation } from '../routing/operation.ts'
 import { candidatesOf } from '../routing/route.ts'
 import { checkReferences, profilesFor } from '../routing/serving.ts'
@@ -138,40 +136,8 @@ function dispatchStream(exchange: Exchange, request: DispatchRequest, wire: Clie
   })
 }
 
-/** `GET /v1/models`: the principal's models. */
-export const modelList: Endpoint = {
-  name: 'models',
-  check: 'no body',
-  async serve(exchange) {
-    const data = await listModels(exchange.generation!.table, requirePrincipal(exchange))
-    exchange.body = Buffer.from(JSON.stringify({ object: 'list', data }))
-  },
-}
-
-/** `GET /v1/models/{id}`. `path`: the part before the id. The id may be percent-encoded. */
-export const oneModel = (path: string): Endpoint => ({
-  name: 'models',
-  check: 'no body',
-  async serve(exchange, ctx) {
-    const principal = requirePrincipal(exchange)
-    const name = decodeOnce(ctx.path.slice(path.length).replace(/\/$/, ''))
-    const model = await findModel(exchange.generation!.table, name, principal)
-    if (model === undefined) throw modelNotFound(name)
-    exchange.body = Buffer.from(JSON.stringify(model))
-  },
-})
-
 /** Refuses a call if no link has set a principal: without `auth`, no call is served. */
 export function requirePrincipal({ principal }: Exchange): Principal {
   if (principal === undefined) throw new GatewayError('missing_api_key')
   return principal
-}
-
-/** `ns%2Fm` (SDKs) and `ns/m` (typed) are the same id; `%252F` is another, `%zz` is invalid. */
-function decodeOnce(rawId: string): string {
-  try {
-    return decodeURIComponent(rawId)
-  } catch {
-    throw modelNotFound(rawId)
-  }
 }

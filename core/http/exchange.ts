@@ -12,6 +12,7 @@ import { sumOfUsage, usageOf } from '../protocol/usage.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { Dispatch, DispatchListener } from '../routing/dispatch.ts'
+import type { ModelListing } from '../routing/listing.ts'
 import type { Candidate, Route } from '../routing/route.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type {
@@ -43,6 +44,7 @@ import { Relay } from './relay.ts'
 export interface HeldGeneration {
   readonly table: RoutingTable
   readonly prices: PriceList
+  readonly models: ModelListing
   readonly config: Pick<Config, 'budgets'>
   release(): void
 }

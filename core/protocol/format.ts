@@ -17,6 +17,8 @@ export type EventKind =
   | 'drop'
   /** The upstream's end marker. */
   | 'done'
+  /** The same, although nothing before it says why the answer ends. */
+  | 'cut'
   /** The upstream's error; `refusal` holds it. */
   | 'error'
   /** Not an event of this protocol. */

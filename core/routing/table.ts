@@ -184,6 +184,13 @@ export class RoutingTable {
     return meant === undefined || meant === namespace ? undefined : `${meant}/${model.join('/')}`
   }
 
+  /** The models of upstreams that may serve a curated model, each once. */
+  targetsOf({ id }: ModelId): readonly ModelId[] {
+    const route = this.#routes.live.get(id)
+    const ids = new Set(route === undefined ? [] : candidatesOf(route.leads).map(({ target }) => target.id))
+    return [...ids].map(split)
+  }
+
   /** Whether there is a route for a model that the principal may call. */
   serves(model: ModelId, principal: Principal): boolean {
     const { kind } = principal

@@ -127,6 +127,22 @@ export interface Model {
   readonly owned_by?: string
   /** In tokens. */
   readonly context_length?: number
+  /** For readers: `Claude Haiku 4.5`. */
+  readonly name?: string
+  /** The most tokens of an answer. */
+  readonly max_output_tokens?: number
+  /** What it reads and writes, in OpenRouter's words: `text`, `image`, `file`, `audio`, `video`. */
+  readonly input_modalities?: readonly string[]
+  readonly output_modalities?: readonly string[]
+  /** The parameters of chat completions that it takes. Absent: those that the provider's table maps, which has no list if it is `verbatim`. */
+  readonly supported_parameters?: readonly string[]
+  /** Of a model that speaks Anthropic's Messages API, as its list of models has them. */
+  readonly capabilities?: ModelCapabilities
+}
+
+/** Capabilities of a model by name: whether it has one, or parts of it (`{ image_input: { supported: true } }`). */
+export interface ModelCapabilities {
+  readonly [name: string]: boolean | null | ModelCapabilities
 }
 
 /** How a provider serves an endpoint other than chat completions. */

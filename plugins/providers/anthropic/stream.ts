@@ -164,6 +164,7 @@ class MessageStream {
   #continueBlock(block: OpenBlock | undefined, delta: ReplyDelta): readonly TranslatedChunk[] {
     switch (delta.type) {
       case 'text_delta':
+        if (delta.text == null) this.#leaveOut()
         return this.#say(delta.text)
       case 'thinking_delta':
         if (block?.kind === 'thinking') block.thinking += this.#kept.add(delta.thinking)
@@ -172,6 +173,7 @@ class MessageStream {
         if (block?.kind === 'thinking') block.signature += this.#kept.add(delta.signature)
         return []
       case 'input_json_delta':
+        if (delta.partial_json == null) this.#leaveOut()
         return continueCall(block, expectText(delta.partial_json, 'partial_json'))
       default:
         this.#leaveOut()

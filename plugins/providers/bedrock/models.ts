@@ -126,30 +126,42 @@ export async function listModels(get: GetList): Promise<readonly Model[]> {
     readPages(get('/foundation-models'), MODELS),
     readPages(get('/inference-profiles'), PROFILES),
   ])
-  const owners = new Map(models.map((model) => [String(model.modelId), nameOf(model.providerName)]))
-  return [...models.flatMap(toModel), ...profiles.flatMap((profile) => toProfile(profile, owners))]
+  const byId = new Map(models.map((model) => [String(model.modelId), model]))
+  return [...models.flatMap(toModel), ...profiles.flatMap((profile) => toProfile(profile, byId))]
 }
 
 /** A model that can be called by its own name; others are called by a profile. */
-function toModel({ modelId, providerName, modelLifecycle, inferenceTypesSupported }: Row): Model[] {
+function toModel(model: Row): Model[] {
+  const { modelId, modelLifecycle, inferenceTypesSupported } = model
   const id = nameOf(modelId)
   const onDemand = Array.isArray(inferenceTypesSupported) && inferenceTypesSupported.includes('ON_DEMAND')
   const isActive = !isRecord(modelLifecycle) || modelLifecycle.status === 'ACTIVE'
-  return id === undefined || !onDemand || !isActive ? [] : [{ id, ...ownedBy(nameOf(providerName)) }]
+  return id === undefined || !onDemand || !isActive ? [] : [{ id, ...factsIn(model) }]
 }
 
 /** AWS's profiles are called by their id, those of the account by their ARN. */
-function toProfile(profile: Row, owners: ReadonlyMap<string, string | undefined>): Model[] {
+function toProfile(profile: Row, models: ReadonlyMap<string, Row>): Model[] {
   const id = nameOf(profile.type === 'APPLICATION' ? profile.inferenceProfileArn : profile.inferenceProfileId)
   const listed = Array.isArray(profile.models) ? profile.models.filter(isRecord) : []
   const targets = listed.map(({ modelArn }) => String(modelArn).replace(/^.*\//, ''))
-  const model = targets.find((target) => owners.has(target))
-  return id === undefined || model === undefined || profile.status !== 'ACTIVE' ? [] : [{ id, ...ownedBy(owners.get(model)) }]
+  const model = targets.map((target) => models.get(target)).find((found) => found !== undefined)
+  return id === undefined || model === undefined || profile.status !== 'ACTIVE' ? [] : [{ id, ...factsIn(model) }]
 }
 
-function ownedBy(owner: string | undefined): Pick<Model, 'owned_by'> {
-  return owner === undefined ? {} : { owned_by: owner.toLowerCase() }
+/** What "FoundationModelSummary" of the Amazon Bedrock API reference says of a model (read 2026-11-26): `TEXT`, `IMAGE` …. */
+function factsIn({ modelName, providerName, inputModalities, outputModalities }: Row): Omit<Model, 'id'> {
+  const [name, owner] = [nameOf(modelName), nameOf(providerName)]
+  const lists = { input_modalities: inputModalities, output_modalities: outputModalities }
+  return {
+    ...(owner !== undefined && { owned_by: owner.toLowerCase() }),
+    ...(name !== undefined && { name }),
+    ...Object.fromEntries(
+      Object.entries(lists).flatMap(([key, list]) => (Array.isArray(list) ? [[key, list.map(lowerCase)]] : [])),
+    ),
+  }
 }
+
+const lowerCase = (value: unknown): string => String(value).toLowerCase()
 
 function nameOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined

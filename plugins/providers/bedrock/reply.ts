@@ -70,8 +70,9 @@ function toToolCalls(blocks: readonly ReplyBlock[], model: string): ToolCall[] {
     if (calls.length === 0) after += blockText(block).length
     // Not a call for the client: Bedrock runs such tools itself.
     if (!isRecord(toolUse) || toolUse.type === 'server_tool_use') continue
-    const called = { name: expectName(toolUse.name), arguments: expectArguments(toolUse.input) }
-    calls.push({ id: expectCallId(toolUse.toolUseId), type: 'function', function: called, ...toThinkingState(model, reasoning) })
+    const { toolUseId, type: _, name, input, ...others } = toolUse
+    const called = { name: expectName(name), arguments: expectArguments(input, others) }
+    calls.push({ id: expectCallId(toolUseId), type: 'function', function: called, ...toThinkingState(model, reasoning) })
     reasoning = []
     after = 0
   }

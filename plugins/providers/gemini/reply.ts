@@ -114,10 +114,9 @@ function toPieces({ text, thought, thoughtSignature, functionCall, inlineData }:
   const signature = textOf(thoughtSignature) || undefined
   const called = expectObject(functionCall, 'functionCall')
   if (called !== undefined) {
-    const { id, args } = called
-    const name = expectName(called.name)
-    const json = expectArguments(args)
-    return [{ kind: 'call', ...(textOf(id) && { id: textOf(id) }), name, json, ...(signature && { signature }) }]
+    const { id, name, args, ...others } = called
+    const call = { name: expectName(name), json: expectArguments(args, others) }
+    return [{ kind: 'call', ...(textOf(id) && { id: textOf(id) }), ...call, ...(signature && { signature }) }]
   }
   const words = expectText(text, 'a text')
   if (thought === true) return words ? [{ kind: 'thought', text: words }] : []

@@ -113,7 +113,7 @@ describe('bedrock: discovery', () => {
 
   it('models and inference profiles are read with the credential', async () => {
     const models = [
-      model('amazon.nova-pro-v1:0'),
+      model('amazon.nova-pro-v1:0', { modelName: 'Nova Pro', inputModalities: ['TEXT', 'IMAGE'], outputModalities: ['TEXT'] }),
       model('anthropic.claude-sonnet-4-6', { providerName: 'Anthropic', inferenceTypesSupported: ['INFERENCE_PROFILE'] }),
       model('amazon.old-v1', { modelLifecycle: { status: 'LEGACY' } }),
       null,
@@ -126,10 +126,11 @@ describe('bedrock: discovery', () => {
       profile('us.gone', 'amazon.nova-pro-v1:0', { status: 'INACTIVE' }),
     ]
     answer({ modelSummaries: models }, () => ({ inferenceProfileSummaries: profiles }))
+    const nova = { owned_by: 'amazon', name: 'Nova Pro', input_modalities: ['text', 'image'], output_modalities: ['text'] }
     expect(await discover()).to.deep.equal([
-      { id: 'amazon.nova-pro-v1:0', owned_by: 'amazon' },
+      { id: 'amazon.nova-pro-v1:0', ...nova },
       { id: 'us.anthropic.claude-sonnet-4-6', owned_by: 'anthropic' },
-      { id: `${ARN}:123456789012:inference-profile/ab12`, owned_by: 'amazon' },
+      { id: `${ARN}:123456789012:inference-profile/ab12`, ...nova },
     ])
     const asked = upstream.requests.map(({ method, path }) => `${method} ${path}`)
     expect(asked).to.have.members(['GET /foundation-models?byOutputModality=TEXT', 'GET /inference-profiles?maxResults=1000'])
