@@ -40,7 +40,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   max_completion_tokens: mapped('inferenceConfig.maxTokens'),
   temperature: mapped('inferenceConfig.temperature'),
   top_p: mapped('inferenceConfig.topP'),
-  top_k: mapped('additionalModelRequestFields.top_k'),
+  top_k: mapped('additionalModelRequestFields'),
   stop: mapped('inferenceConfig.stopSequences'),
   tools: mapped('toolConfig.tools'),
   tool_choice: mapped('toolConfig.toolChoice'),
@@ -49,7 +49,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   reasoning_effort: mapped('additionalModelRequestFields'),
   thinking: mapped('additionalModelRequestFields'),
   reasoning: mapped('additionalModelRequestFields'),
-  cache_control: mapped('cachePoint, also of parts and tool calls'),
+  cache_control: mapped('cachePoint, also of parts, tools and tool calls'),
 
   frequency_penalty: dropped,
   presence_penalty: dropped,
@@ -102,8 +102,9 @@ export const formatPlan = (request: FormatMembers, { schemas, toolChoice }: Mode
 export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {
   const plan = formatPlan(asked, facts)
   const body = fitFormat(asked, plan)
-  const { system, messages } = toConversation(body.messages, model, facts, toCachePoint(body))
-  const toolset = toToolset(body, messages, facts)
+  const conversation = toConversation(body.messages, model, facts, toCachePoint(body))
+  const { system, messages } = conversation
+  const toolset = toToolset(body, conversation, facts)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
   const thinking = readThinking(body)
   const reasoning = toReasoning(thinking, facts, { maxTokens, forced: toolset.forced, messages })
@@ -113,9 +114,9 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
   const limit = maxTokens ?? reasoning.maxTokens
   const inferenceConfig = { ...(limit !== undefined && { maxTokens: limit }), ...sampling.sent, ...stop.sent }
   const topK = readTopK(body)
-  const takesTopK = facts.claudeToolChoice && facts.sampling !== 'none' && !reasoning.fixesSampling
+  const takesTopK = facts.topK !== 'none' && facts.sampling !== 'none' && !reasoning.fixesSampling
   const labels = toLabels(body.metadata)
-  const fields = { ...toolset.fields, ...reasoning.fields, ...(takesTopK && topK !== undefined && { top_k: topK }) }
+  const fields = { ...toolset.fields, ...reasoning.fields, ...(takesTopK && topK !== undefined && toTopK(topK, facts)) }
   const spoken = reasoning.on ? messages : withoutReasoning(messages)
   const continues = facts.prefill && reasoning.on !== true && textFormat === undefined
   return {
@@ -142,14 +143,19 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
   }
 }
 
-/** What is lost inside the request: Converse has no cache point after a tool that all models take, and none for models that do not cache. */
-function lostInside(body: Readonly<ChatRequest>, { caching, strictTools }: ModelFacts): readonly string[] {
+/** Where models have it, in `additionalModelRequestFields`. */
+const toTopK = (topK: number, facts: ModelFacts): Readonly<Record<string, unknown>> =>
+  facts.topK === 'nova' ? { inferenceConfig: { topK } } : { top_k: topK }
+
+/** What is lost inside the request: not all models that cache take cache points after tools. */
+function lostInside(body: Readonly<ChatRequest>, { caching, toolCaching, strictTools }: ModelFacts): readonly string[] {
   const table = {
     ...parameters,
     ...(!caching && { cache_control: dropped, prompt_cache_breakpoint: dropped }),
     ...((!strictTools || hasStrictMaps(body)) && { 'tools.strict': dropped }),
   }
-  const isLost = (body.tools ?? []).some((tool) => 'cache_control' in tool) || (!caching && body.cache_control != null)
+  const isLost =
+    (!toolCaching && (body.tools ?? []).some((tool) => 'cache_control' in tool)) || (!caching && body.cache_control != null)
   return [...new Set([...droppedInside(body, table), ...(isLost ? ['cache_control'] : surplusMarks(body))])]
 }
 

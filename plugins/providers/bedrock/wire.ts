@@ -108,7 +108,8 @@ export interface InferenceConfig {
 
 /** The client's tools, and their choice. */
 export interface ToolConfig {
-  readonly tools: readonly Tool[]
+  /** A cache point follows the last tool of its prefix. */
+  readonly tools: readonly (Tool | CachePoint)[]
   readonly toolChoice?: ToolChoice
 }
 

@@ -130,7 +130,7 @@ describe('bedrock: response_format', () => {
     const map = { type: 'object', properties: { m: { type: 'object', additionalProperties: { type: 'number' } } } }
     const { toolConfig, outputConfig } = await translate(asked({ name: 'm', schema: map, strict: true }))
     expect(outputConfig).to.equal(undefined)
-    expect(toolConfig!.tools.map(({ toolSpec }) => toolSpec.inputSchema.json)).to.deep.equal([map])
+    expect(toolConfig!.tools.map((tool) => 'toolSpec' in tool && tool.toolSpec.inputSchema.json)).to.deep.equal([map])
     expect(toolConfig!.toolChoice).to.deep.equal({ tool: { name: 'answer' } })
   })
 
