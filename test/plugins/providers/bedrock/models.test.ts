@@ -7,7 +7,14 @@ import { Facts, factsOf, type ModelFacts } from '../../../../plugins/providers/b
 import { namesIn, providerPage } from '../../../support/provider-page.ts'
 import { bedrock } from './support.ts'
 
-const CLAUDE: Partial<ModelFacts> = { caching: true, toolCaching: true, topK: 'claude', claudeToolChoice: true, maxTokens: 64_000, toolChoice: 'named' }
+const CLAUDE: Partial<ModelFacts> = {
+  caching: true,
+  toolCaching: true,
+  topK: 'claude',
+  claudeToolChoice: true,
+  maxTokens: 64_000,
+  toolChoice: 'named',
+}
 const ADAPTIVE: Partial<ModelFacts> = { ...CLAUDE, sampling: 'none', reasoning: 'adaptive', schemas: false, strictTools: false }
 const BUDGET: Partial<ModelFacts> = { ...CLAUDE, sampling: 'one', reasoning: 'budget' }
 const PLAIN: Partial<ModelFacts> = {
