@@ -288,7 +288,7 @@ export const PRESETS = {
     // "property 'prompt_cache_key' is unsupported" (github.com/eigent-ai/eigent/issues/1827, 2026-07-28), `verbosity` (CherryHQ/cherry-studio, issue
     // 11435), `store` (janhq/jan, issue 8136); "Currently unsupported OpenAI features": console.groq.com/docs/openai. It takes what github.com/groq/groq-python
     // lists, CompletionCreateParams (of 2026-08-18).
-    unsupported: allBut('frequency_penalty presence_penalty parallel_tool_calls seed service_tier user functions function_call'),
+    unsupported: allBut('frequency_penalty presence_penalty parallel_tool_calls seed service_tier user'),
     // console.groq.com/docs/structured-outputs; "This model does not support response format `json_schema`": plune-ai/cairn, pull 36 (2026-06-13);
     // beside tools: pydantic/pydantic-ai, pull 3858 (2025-12)
     facts: FORMATS_OF_GROQ,
