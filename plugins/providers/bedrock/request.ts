@@ -14,6 +14,7 @@ import {
   type ParameterSupport,
   planFormat,
   readResponseFormat,
+  readServiceTier,
   readThinking,
   readTopK,
   refused,
@@ -63,10 +64,16 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   ...onlyOpenai,
 
   metadata: mapped('requestMetadata'),
+  service_tier: mapped('serviceTier'),
 
   'tools.strict': mapped('toolConfig.tools[].toolSpec.strict'),
   prompt_cache_breakpoint: mapped('cachePoint'),
 }
+
+/** Of the models whose facts have `tiers`. The usual tier has no name in requests. */
+const TIERS = { priority: 'priority', flex: 'flex' } as const
+
+const NO_TIERS: Partial<typeof TIERS> = {}
 
 /** The model of a request. */
 export interface Target {
@@ -116,6 +123,7 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
   const topK = readTopK(body)
   const takesTopK = facts.topK !== 'none' && facts.sampling !== 'none' && !reasoning.fixesSampling
   const labels = toLabels(body.metadata)
+  const tier = readServiceTier(body, facts.tiers ? TIERS : NO_TIERS)
   const fields = { ...toolset.fields, ...reasoning.fields, ...(takesTopK && topK !== undefined && toTopK(topK, facts)) }
   const spoken = reasoning.on ? messages : withoutReasoning(messages)
   const continues = facts.prefill && reasoning.on !== true && textFormat === undefined
@@ -128,6 +136,7 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
       ...(guardrail && { guardrailConfig: { guardrailIdentifier: guardrail.id, guardrailVersion: guardrail.version } }),
       ...(textFormat && { outputConfig: { textFormat } }),
       ...(labels && { requestMetadata: labels }),
+      ...(tier.sent && { serviceTier: { type: tier.sent } }),
       ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
     },
     dropped: [
@@ -136,6 +145,7 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
       ...stop.dropped,
       ...(topK !== undefined && !takesTopK ? ['top_k'] : []),
       ...(body.metadata != null && labels === undefined ? ['metadata'] : []),
+      ...(tier.dropped ? ['service_tier'] : []),
       ...lostFormat(plan),
       ...(thinking && reasoning.dropped ? [thinking.param] : []),
       ...lostInside(asked, facts),

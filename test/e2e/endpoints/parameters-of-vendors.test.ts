@@ -76,6 +76,24 @@ const CASES: readonly { vendor: Vendor; asked: object; gets: object; dropped?: s
     gets: {},
     dropped: 'tools.strict',
   },
+  { vendor: vendor('anthropic', 'claude-opus-5'), asked: { service_tier: 'default' }, gets: { service_tier: 'standard_only' } },
+  { vendor: vendor('anthropic', 'claude-opus-5'), asked: { service_tier: 'auto' }, gets: {} },
+  { vendor: vendor('anthropic', 'claude-opus-5'), asked: { service_tier: 'flex' }, gets: {}, dropped: 'service_tier' },
+  {
+    vendor: vendor('bedrock', 'us.amazon.nova-pro-v1:0'),
+    asked: { service_tier: 'flex' },
+    gets: { serviceTier: { type: 'flex' } },
+  },
+  { vendor: vendor('bedrock', 'us.amazon.nova-pro-v1:0'), asked: { service_tier: 'default' }, gets: {} },
+  {
+    vendor: vendor('bedrock', 'us.anthropic.claude-sonnet-4-6'),
+    asked: { service_tier: 'priority' },
+    gets: {},
+    dropped: 'service_tier',
+  },
+  { vendor: vendor('gemini', 'gemini-2.5-pro'), asked: { service_tier: 'priority' }, gets: { serviceTier: 'priority' } },
+  { vendor: vendor('gemini', 'gemini-2.5-pro'), asked: { service_tier: 'scale' }, gets: {}, dropped: 'service_tier' },
+  { vendor: vendor('cohere', 'command-a-03-2025'), asked: { service_tier: 'priority' }, gets: {}, dropped: 'service_tier' },
   { vendor: vendor('ollama', 'gpt-oss:20b'), asked: { top_k: 40 }, gets: { options: { top_k: 40 } } },
 ]
 
@@ -84,6 +102,7 @@ const NAMES = [
   'additionalModelRequestFields',
   'toolConfig',
   'strict_tools',
+  ...['service_tier', 'serviceTier'],
 ]
 
 describe('Parameters that vendors have under names of their own', () => {

@@ -45,6 +45,11 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
     { tools: [{ ...TOOL, function: { ...TOOL.function, strict: true } }] },
     { tools: [{ name: 'look', input_schema: SCHEMA, strict: true }] },
   ],
+  web_search_options: [
+    { web_search_options: { user_location: { type: 'approximate', approximate: { city: 'Oslo', region: null } } } },
+    { tools: [{ type: 'web_search_20250305', name: 'web_search', user_location: { type: 'approximate', city: 'Oslo' } }] },
+  ],
+  service_tier: [{ service_tier: 'default' }, { service_tier: 'standard_only' }],
   prompt_cache_breakpoint: [
     { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }] }] },
     { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] }] },
