@@ -5,7 +5,7 @@ import plugin from '../../../../plugins/providers/anthropic/index.ts'
 import { parameters } from '../../../../plugins/providers/anthropic/request.ts'
 import type { MessagesRequest } from '../../../../plugins/providers/anthropic/wire.ts'
 import { expectParametersOn, namesIn, providerPage } from '../../../support/provider-page.ts'
-import { translate, upstream } from './support.ts'
+import { schemasOf, translate, upstream } from './support.ts'
 
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
 const SCHEMA = { type: 'object' as const, properties: {}, additionalProperties: false }
@@ -226,7 +226,7 @@ describe('anthropic: response_format', () => {
       const schema = { type: 'object', properties: { list: { type: 'array', items: { anyOf: [{ type: 'object', ...map }] } } } }
       const { output_config, tools, tool_choice } = await translate(asking({ schema, strict: true }))
       expect(output_config).to.equal(undefined)
-      expect(tools!.map(({ input_schema }) => input_schema)).to.deep.equal([schema])
+      expect(schemasOf(tools)).to.deep.equal([schema])
       expect(tool_choice).to.deep.equal({ type: 'tool', name: 'answer' })
     })
   }
