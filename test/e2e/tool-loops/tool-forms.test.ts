@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import OpenAI from 'openai'
 import { type Fixture, type ScriptedModel, startFixture } from '../clients/fixture.ts'
 import { CHAT_ONLY, VENDORS, type Vendor } from '../clients/vendors.ts'
 
@@ -130,6 +131,25 @@ describe('Tools in other forms than functions, in chat completions', () => {
       })
     }
   }
+
+  for (const name of ['anthropic', 'gemini', 'bedrock'])
+    it(`${name}: the OpenAI SDK puts a call of a custom tool together, whole and streamed, and sends it back`, async () => {
+      const model = modelAt(name)
+      model.answer(() => ({ text: 'Hm.', tools: [{ name: 'patch', arguments: { input: INPUT } }] }))
+      const { chat } = new OpenAI({ baseURL: `${fixture.url}/v1`, apiKey: fixture.key })
+      const tools: OpenAI.ChatCompletionTool[] = [{ type: 'custom', custom: { name: 'patch' } }]
+      const asked = { model: model.id, messages: [{ role: 'user' as const, content: 'Go on.' }], tools }
+      const whole = await chat.completions.create(asked)
+      const streamed = await chat.completions.stream(asked).finalChatCompletion()
+      for (const { choices } of [whole, streamed]) {
+        const { message } = choices[0]!
+        const [call] = message.tool_calls!
+        expect(call).to.deep.include({ type: 'custom', custom: { name: 'patch', input: INPUT } })
+        const result = { role: 'tool' as const, tool_call_id: call!.id, content: 'Patched.' }
+        const next = await chat.completions.create({ ...asked, messages: [...asked.messages, message, result] })
+        expect(next.choices[0]!.finish_reason).to.equal('tool_calls')
+      }
+    })
 
   it('anthropic: a choice of a custom tool, and of allowed ones, names its function', async () => {
     const model = modelAt('anthropic')
