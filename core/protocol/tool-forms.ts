@@ -89,11 +89,15 @@ function formedMembers(body: Readonly<ChatRequest>, takes: readonly ToolForm[]):
   const adapts = { custom: !takes.includes('custom'), functions: !takes.includes('functions') }
   const tools = body.tools ?? []
   const custom = adapts.custom ? tools.filter((tool) => tool.type === 'custom') : []
-  const functions = adapts.functions ? ((body.functions ?? []) as readonly FunctionDefinition[]) : []
+  const offered = new Set(tools.map((tool) => (tool.type === 'custom' ? tool.custom?.name : tool.function?.name)))
+  const old = adapts.functions ? ((body.functions ?? []) as readonly FunctionDefinition[]) : []
+  // Of two with a name, vendors refuse the second: the tool stays.
+  const functions = old.filter(({ name }) => !offered.has(name))
   const formed = tools.map((tool, index) =>
     adapts.custom && tool.type === 'custom' ? toFunction(tool, `tools[${index}]`) : tool,
   )
-  const choice = (adapts.functions && calledChoice(body.function_call)) || (adapts.custom && customChoice(body.tool_choice))
+  const called = adapts.functions && body.tool_choice == null ? calledChoice(body.function_call) : undefined
+  const choice = called || (adapts.custom && customChoice(body.tool_choice))
   const messages = toToolMessages(body.messages, adapts)
   return {
     members: {

@@ -166,6 +166,18 @@ describe('Tools in other forms than functions, in chat completions', () => {
     expect(old.tool_choice).to.deep.equal({ type: 'tool', name: 'shell' })
   })
 
+  it('anthropic: tools, and their choice, come before functions of the same name', async () => {
+    const model = modelAt('anthropic')
+    model.answer(() => ({ tools: [CALLED] }))
+    const tools = [{ type: 'function', function: LOOK }]
+    const both = { tools, tool_choice: 'required', functions: [LOOK, { name: 'wait' }], function_call: 'none' }
+    const { message } = await ask(model, { messages: [ASKED], ...both })
+    expect(message.tool_calls![0]!.function!.name).to.equal('look')
+    const { tools: sent, tool_choice: choice } = JSON.parse(model.asked[0]!.body)
+    expect(sent.map(({ name }: { name: string }) => name)).to.deep.equal(['look', 'wait'])
+    expect(choice).to.deep.equal({ type: 'any' })
+  })
+
   it('anthropic: an input that is no argument reaches the client as it is, and names that it does not take come back', async () => {
     const model = modelAt('anthropic')
     model.answer((body) => ({ tools: [{ name: JSON.parse(body).tools[0].name, arguments: { text: 'ls' } }] }))
