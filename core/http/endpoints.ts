@@ -1,15 +1,17 @@
 import { GatewayError } from '../errors.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
+import { hasToolForms } from '../protocol/call.ts'
 import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
 import { BYTES_WIRE, type ClientWire, CONVERSATIONS } from '../protocol/client-protocol.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
 import { hostedTools } from '../protocol/hosted-tools.ts'
 import { refusedOfCount, VERSION_HEADER } from '../protocol/messages/version.ts'
+import { prepareForms } from '../protocol/tool-forms.ts'
 import { type CallStateStore, Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
 import type { Operation } from '../routing/operation.ts'
 import { candidatesOf } from '../routing/route.ts'
-import { checkReferences, profilesFor } from '../routing/serving.ts'
+import { checkReferences, profilesFor, toolFormsFor } from '../routing/serving.ts'
 import type { Call, Principal } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
@@ -73,6 +75,10 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     if (exchange.transforms.length > 0) forms?.needChat()
     if (forms !== undefined && call.large && standIn === undefined) {
       await forms.prepare(profilesFor(candidates, call), workers)
+      if (exchange.closed) return
+    }
+    if (call.large && hasToolForms(call)) {
+      await prepareForms(call, toolFormsFor(candidates, call), workers)
       if (exchange.closed) return
     }
     const request: DispatchRequest = {

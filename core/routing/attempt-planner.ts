@@ -1,7 +1,6 @@
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallForms } from '../protocol/call-forms.ts'
-import type { NamedCall } from '../protocol/tool-names.ts'
 import { type Call, type RouteTrace, UpstreamError } from '../sdk/api.ts'
 import { rateLimitError } from '../upstream/failures.ts'
 import type { Credential } from './credentials.ts'
@@ -25,8 +24,8 @@ export interface PlannedAttempt {
   readonly forms: CallForms | undefined
   /** Parameters that the provider leaves out. */
   readonly dropped: readonly string[]
-  /** The client's names of tools, by those that the upstream has for them. Absent: it takes the client's. */
-  readonly names?: NamedCall['names'] | undefined
+  /** Give the client its own tools in a reply. Absent: the upstream has them as the client has. */
+  readonly ownTools?: Serving['ownTools']
   /** The cap that a budget has added to the call. */
   readonly cap?: number | undefined
   /** Milliseconds to wait before. */

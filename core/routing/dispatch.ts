@@ -6,7 +6,6 @@ import { keptCall } from '../protocol/call-forms.ts'
 import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import type { Keeper } from '../protocol/kept-ids.ts'
-import { withOwnNames } from '../protocol/tool-names.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import { servedWithout } from '../protocol/variants.ts'
 import { type AttemptRecord, type Call, type CallStates, type RouteTrace, type Served, UpstreamError } from '../sdk/api.ts'
@@ -81,7 +80,7 @@ export interface DispatchListener {
 const TOLERANCE_MS = 20
 
 /** In place of the name of a link. */
-const TOOL_NAMES = 'tool-names'
+const OWN_TOOLS = 'own-tools'
 
 const deadlines = new Deadlines<Dispatch>(TOLERANCE_MS)
 
@@ -303,7 +302,7 @@ export class Dispatch implements AttemptListener, Expiring {
     this.#plan()
   }
 
-  #start({ candidate, operation, call, forms, names, fresh, credential, credentialRefused, hold }: PlannedAttempt): void {
+  #start({ candidate, operation, call, forms, ownTools, fresh, credential, credentialRefused, hold }: PlannedAttempt): void {
     const { target, timeouts, strict } = candidate
     this.#pause = undefined
     if (this.#ended !== undefined) {
@@ -331,7 +330,10 @@ export class Dispatch implements AttemptListener, Expiring {
       withoutStates: this.#withoutStates,
       limits: timeouts,
       stream,
-      transforms: names === undefined ? transforms : [{ link: TOOL_NAMES, transform: withOwnNames(names) }, ...transforms],
+      transforms:
+        ownTools === undefined
+          ? transforms
+          : [...ownTools.map((make) => ({ link: OWN_TOOLS, transform: make() })), ...transforms],
       passedThrough: target.passedThrough ? call.model.id : undefined,
       nearest,
       hold,

@@ -17,7 +17,10 @@ import shipped from './models.json' with { type: 'json' }
  * the first row that matches a model and has a fact decides it.
  *
  * Sources of `prefill`: "The model that you are using requires the last turn in the conversation to be a user message"
- * (github.com/i-am-bee/beeai-framework, issue 753), "Prefill the assistant's content" (Amazon Nova user guide); the others: "Supported models and features", "Get validated JSON results from models", "Prompt caching" (Amazon Bedrock user guide),
+ * (github.com/i-am-bee/beeai-framework, issue 753), "Prefill the assistant's content" (Amazon Nova user guide); of `toolCaching` beside the guide
+ * github.com/BerriAI/litellm, issue 21969; of `topK` "Core inference" (Amazon Nova 2 user guide; read 2026-11-26); of `tiers` "Service tiers
+ * for optimizing performance and cost" (Amazon Bedrock user guide, as of its launch; Claude has none), AWS's guidance for intelligent document processing (Nova 2
+ * Lite), github.com/openclaw/openclaw, pull request 64512 (Kimi K2.5; read 2026-11-26); the others: "Supported models and features", "Get validated JSON results from models", "Prompt caching" (Amazon Bedrock user guide),
  * "Extended thinking" (Amazon Nova 2 user guide), the models' pages on platform.claude.com, and, for facts that these omit, langchain-aws
  * and vercel/ai (ed857f5).
  */
@@ -35,6 +38,11 @@ export const Facts = Type.Object(
     strictTools: Type.Boolean({ description: 'Takes tools whose arguments must follow their schema.' }),
     schemas: Type.Boolean({ description: 'Writes JSON by a schema (`outputConfig.textFormat`).' }),
     caching: Type.Boolean({ description: 'Takes cache points.' }),
+    toolCaching: Type.Boolean({ description: 'Takes cache points after tools too.' }),
+    topK: Type.Union([Type.Literal('none'), Type.Literal('claude'), Type.Literal('nova')], {
+      description: 'Takes `top_k`: not, by that name, or as `inferenceConfig.topK`.',
+    }),
+    tiers: Type.Boolean({ description: 'Takes the tiers `priority` and `flex`.' }),
     messages: Type.Union([Type.Literal('none'), Type.Literal('first'), Type.Literal('versions')], {
       description: "Takes Anthropic's Messages API: not, by its first version only, or by the one that the client names.",
     }),
@@ -79,6 +87,9 @@ const UNKNOWN: ModelFacts = {
   strictTools: false,
   schemas: false,
   caching: false,
+  toolCaching: false,
+  topK: 'none',
+  tiers: false,
   messages: 'none',
   shortToolIds: false,
   reasoning: 'none',

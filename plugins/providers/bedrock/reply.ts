@@ -7,6 +7,7 @@ import {
   expectText,
   type FinishReason,
   isRecord,
+  servedTier,
   type ToolCall,
   type TranslatedCompletion,
   UpstreamError,
@@ -41,6 +42,7 @@ export function toCompletion(body: unknown, model: string): TranslatedCompletion
       },
     ],
     usage: toUsage(reply.usage),
+    ...servedTier(reply.serviceTier?.type),
   }
 }
 

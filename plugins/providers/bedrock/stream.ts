@@ -5,6 +5,7 @@ import {
   expectObject,
   isRecord,
   KeptText,
+  servedTier,
   type TranslatedChunk,
   type Translator,
   textOf,
@@ -162,9 +163,9 @@ class ConverseStream {
   }
 }
 
-function usageIn({ usage }: StreamEvent): readonly TranslatedChunk[] {
+function usageIn({ usage, serviceTier }: StreamEvent): readonly TranslatedChunk[] {
   const tokens = toUsage(usage)
-  return tokens === undefined ? [] : [chunk.usage(tokens)]
+  return tokens === undefined ? [] : [{ ...chunk.usage(tokens), ...servedTier(serviceTier?.type) }]
 }
 
 /** Empty for Bedrock's own tools, which have such deltas too. Throws an Error for a block that has not begun. */

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { tableFor } from '../../../routing/operation.ts'
 import type { ParameterSupport } from '../../../sdk/api.ts'
 import type { Asked } from '../../translator/run-translator.ts'
-import { CHAT_PARAMETERS, INNER_PARAMETERS, NEUTRAL_PARAMETERS, OTHER_PARAMETERS, STRUCTURE } from '../chat-parameters.ts'
+import {
+  CHAT_PARAMETERS,
+  FUNCTION_PARAMETERS,
+  INNER_PARAMETERS,
+  NEUTRAL_PARAMETERS,
+  OTHER_PARAMETERS,
+  STRUCTURE,
+} from '../chat-parameters.ts'
 import type { Suite } from '../harness.ts'
 import { request } from '../requests.ts'
 import { wholeScript } from '../scripts.ts'
@@ -13,6 +20,7 @@ export function describeParameters(suite: Suite): void {
   const inner = Object.entries(INNER_PARAMETERS).map(([name, asked]) => [name, asked.with])
   const asks: Readonly<Record<string, Asked>> = {
     ...CHAT_PARAMETERS,
+    ...FUNCTION_PARAMETERS,
     ...OTHER_PARAMETERS,
     ...Object.fromEntries(inner),
     ...subject.parameters,
