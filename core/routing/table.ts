@@ -161,16 +161,16 @@ export class RoutingTable {
     for (const namespace of this.namespaces.values()) {
       if (asked !== undefined && asked.namespace !== namespace.name) continue
       for (const model of this.#listsOf(namespace).flatMap((list) => [...list])) {
+        if (found.size >= MOST_COMPARED) return found
         const id = `${namespace.name}/${model}`
-        if (found.size < MOST_COMPARED && id !== name && this.serves(split(id), principal)) found.set(asked ? id : model, id)
+        if (id !== name && this.serves(split(id), principal)) found.set(asked ? id : model, id)
       }
     }
     return found
   }
 
-  /** The names of models that the upstream of a namespace lists, and that have list prices there. A list that is missing, or old, is asked for. */
+  /** The names of models that the upstream of a namespace has listed, and that have list prices there. */
   #listsOf({ name, catalogue }: Namespace): readonly ReadonlySet<string>[] {
-    void catalogue.models()
     return [catalogue.ids, this.#pricedModels(name)]
   }
 
