@@ -104,6 +104,8 @@ export interface ReplyFormat {
   readonly generates: boolean
   /** What replies consist of whose tokens their length does not tell. Absent: they have none. */
   readonly makes?: MadeTokens
+  /** What each call uses, whatever its reply says. Absent: what its reply reports, or an estimate. */
+  readonly uses?: Usage
 }
 
 /** An endpoint under `/v1` that a model answers. */
