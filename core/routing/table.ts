@@ -160,10 +160,12 @@ export class RoutingTable {
     const found = new Map<string, string>()
     for (const namespace of this.namespaces.values()) {
       if (asked !== undefined && asked.namespace !== namespace.name) continue
-      for (const model of this.#listsOf(namespace).flatMap((list) => [...list])) {
-        if (found.size >= MOST_COMPARED) return found
-        const id = `${namespace.name}/${model}`
-        if (id !== name && this.serves(split(id), principal)) found.set(asked ? id : model, id)
+      for (const list of this.#listsOf(namespace)) {
+        for (const model of list) {
+          if (found.size >= MOST_COMPARED) return found
+          const id = `${namespace.name}/${model}`
+          if (id !== name && this.serves(split(id), principal)) found.set(asked ? id : model, id)
+        }
       }
     }
     return found
