@@ -37,7 +37,7 @@ export class ModelListing {
     return all.filter(({ id }) => isServed(this.#table, id, principal))
   }
 
-  /** One model that a principal may call; undefined if there is none of this name. */
+  /** The model of a name; undefined if no model has it, or the principal may not call it. */
   async find(name: string, principal: Principal): Promise<KnownModel | undefined> {
     const model = this.#table.resolve(name)
     if (model === undefined || !isServed(this.#table, model.id, principal)) return undefined
