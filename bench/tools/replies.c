@@ -14,6 +14,7 @@
 #define COMMON(object) "\"id\":\"chatcmpl-bench\",\"object\":\"" object "\",\"created\":1700000000,\"model\":\"" CHAT_MODEL "\""
 #define CHUNK "data: {" COMMON("chat.completion.chunk")
 
+#define FINISH_EVENT CHUNK ",\"choices\":[{\"index\":0,\"delta\":{},\"logprobs\":null,\"finish_reason\":\"stop\"}]}\n\n"
 #define USAGE_EVENT \
   CHUNK ",\"choices\":[],\"usage\":{\"prompt_tokens\":200,\"completion_tokens\":100,\"total_tokens\":300}}\n\n"
 #define DONE_EVENT "data: [DONE]\n\n"
@@ -126,6 +127,7 @@ static void build_chat_stream(struct stream *stream) {
   append_stream_head(&stream->start);
   append_event(&stream->event, CONTENT_EVENT_START, CONTENT_EVENT_END, EVENT_BYTES);
   stamp = strstr(stream->event.bytes, ZERO_STAMP);
+  append_chunk(&stream->end, FINISH_EVENT);
   append_chunk(&stream->end, USAGE_EVENT);
   append_chunk(&stream->end, DONE_EVENT);
   append(&stream->end, LAST_CHUNK);

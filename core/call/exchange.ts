@@ -16,6 +16,7 @@ import { type ClientProtocol, type ClientWire, CONVERSATIONS, OPENAI_WIRE } from
 import { sumOfUsage, usageOf } from '../protocol/usage.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
+import type { ModelListing } from '../routing/listing.ts'
 import type { Candidate, Route } from '../routing/route.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type {
@@ -45,6 +46,7 @@ import { CallTimes } from './call-times.ts'
 export interface HeldGeneration {
   readonly table: RoutingTable
   readonly prices: PriceList
+  readonly models: ModelListing
   readonly config: Pick<Config, 'budgets'>
   release(): void
 }

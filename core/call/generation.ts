@@ -2,6 +2,7 @@ import type { Middleware } from 'koa'
 import type { Config } from '../config/config.ts'
 import type { PriceList } from '../limits/prices/price-list.ts'
 import type { InstanceLeases } from '../plugins/instances.ts'
+import { ModelListing } from '../routing/listing.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { UpstreamState, UpstreamStates } from '../routing/upstream-state.ts'
 import type { ChainLink } from './chain.ts'
@@ -29,6 +30,7 @@ export class Generation {
   readonly chain: Middleware
   readonly table: RoutingTable
   readonly prices: PriceList
+  readonly models: ModelListing
   readonly #instances: InstanceLeases
   readonly #states: ReadonlyMap<string, UpstreamState>
   #calls = 0
@@ -40,6 +42,7 @@ export class Generation {
     this.chain = chain
     this.table = table
     this.prices = prices
+    this.models = new ModelListing(table, (served) => prices.factsOf(served))
     this.#instances = instances
     this.#states = states
   }

@@ -1,16 +1,16 @@
 import { type CallStateStore, type DispatchRequest, dispatch } from '../dispatch/dispatch.ts'
-import { checkReferences, profilesFor } from '../dispatch/serving.ts'
+import { checkReferences, profilesFor, toolFormsFor } from '../dispatch/serving.ts'
 import { GatewayError } from '../errors.ts'
 import type { Budgets } from '../limits/budgets.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
-import { modelNotFound } from '../protocol/call.ts'
+import { hasToolForms } from '../protocol/call.ts'
 import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
 import { BYTES_WIRE, type ClientWire, CONVERSATIONS } from '../protocol/client-protocol.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
 import { hostedTools } from '../protocol/hosted-tools.ts'
 import { refusedOfCount, VERSION_HEADER } from '../protocol/messages/version.ts'
-import { findModel, listModels } from '../routing/listing.ts'
+import { prepareForms } from '../protocol/tool-forms.ts'
 import type { Operation } from '../routing/operation.ts'
 import { candidatesOf } from '../routing/route.ts'
 import type { Call, Principal } from '../sdk/api.ts'
@@ -77,6 +77,10 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       await forms.prepare(profilesFor(candidates, call), workers)
       if (exchange.closed) return
     }
+    if (call.large && hasToolForms(call)) {
+      await prepareForms(call, toolFormsFor(candidates, call), workers)
+      if (exchange.closed) return
+    }
     const request: DispatchRequest = {
       call,
       route,
@@ -141,40 +145,8 @@ async function sendStream(exchange: Exchange, request: DispatchRequest, wire: Cl
   await Promise.race([stream.headDue, sent])
 }
 
-/** `GET /v1/models`: the principal's models. */
-export const modelList: Endpoint = {
-  name: 'models',
-  check: 'no body',
-  async serve(exchange) {
-    const data = await listModels(exchange.generation!.table, requirePrincipal(exchange))
-    exchange.reply = { kind: 'whole', body: Buffer.from(JSON.stringify({ object: 'list', data })) }
-  },
-}
-
-/** `GET /v1/models/{id}`. `path`: the part before the id. The id may be percent-encoded. */
-export const oneModel = (path: string): Endpoint => ({
-  name: 'models',
-  check: 'no body',
-  async serve(exchange, ctx) {
-    const principal = requirePrincipal(exchange)
-    const name = decodeOnce(ctx.path.slice(path.length).replace(/\/$/, ''))
-    const model = await findModel(exchange.generation!.table, name, principal)
-    if (model === undefined) throw modelNotFound(name)
-    exchange.reply = { kind: 'whole', body: Buffer.from(JSON.stringify(model)) }
-  },
-})
-
 /** Refuses a call if no link has set a principal: without `auth`, no call is served. */
 export function requirePrincipal({ principal }: Exchange): Principal {
   if (principal === undefined) throw new GatewayError('missing_api_key')
   return principal
-}
-
-/** `ns%2Fm` (SDKs) and `ns/m` (typed) are the same id; `%252F` is another, `%zz` is invalid. */
-function decodeOnce(rawId: string): string {
-  try {
-    return decodeURIComponent(rawId)
-  } catch {
-    throw modelNotFound(rawId)
-  }
 }

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { findOwner, type Owner } from '../accounts/accounts.ts'
 import type { Generation } from '../call/generation.ts'
 import type { Config } from '../config/config.ts'
-import { listModels } from '../routing/listing.ts'
 import { candidatesOf } from '../routing/route.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
@@ -58,18 +57,17 @@ export const modelOperations: readonly Operation[] = [
     reply: Type.Object({ data: Type.Array(modelSchema) }),
     async handle({ caller }, { store, live }) {
       const account = await findOwner(store.db, caller.account.id)
-      const { config, table } = live.generation
+      const { config, models: listing } = live.generation
       const principal = principalOf(account)
-      const models = await listModels(table, principal)
+      const models = await listing.list(principal)
       const recent = await recentCalls(store, account)
-      const available = models.map(({ id, owned_by, context_length }) => {
+      const available = models.map(({ id, owner, context }) => {
         const namespace = id.slice(0, id.indexOf('/'))
-        const context = context_length ?? contextOf(id, live.generation)
         const calls = recent.get(id)
         return {
           id,
           namespace,
-          owned_by,
+          owned_by: owner,
           ...(context !== undefined && { context_length: context }),
           ...(calls && { recent: calls }),
           curated: config.curated.has(namespace),
@@ -97,12 +95,6 @@ function viewPrice(id: string, { prices, table }: Pick<Generation, 'prices' | 't
 function isPriced(id: string, principal: Principal, { prices, table }: Pick<Generation, 'prices' | 'table'>): boolean {
   const candidates = candidatesOf(table.route(table.resolve(id)!, principal).leads)
   return candidates.every(({ target }) => prices.allowsBudgets(target.served))
-}
-
-/** The context window of a model of an upstream, where the upstream does not say. */
-function contextOf(id: string, { prices, table }: Pick<Generation, 'prices' | 'table'>): number | undefined {
-  const model = table.resolve(id)
-  return model && prices.contextLengthOf(model)
 }
 
 /** The calls of an account in this hour and the one before, by model, and how many of them an upstream or the gateway failed. */

@@ -18,7 +18,7 @@ export interface ManagementServices extends Pick<ManagementOptions, 'openid' | '
   /** Known once the gateway listens. */
   urls(): Urls
   /** The generation that serves new calls. */
-  readonly live: { readonly generation: Pick<Generation, 'config' | 'table' | 'prices'> }
+  readonly live: { readonly generation: Pick<Generation, 'config' | 'models' | 'table' | 'prices'> }
   /** The state of all targets. */
   targets(): Promise<readonly TargetReport[]>
   /** The routes.yaml in use, and the outcome of the last reload. */

@@ -430,6 +430,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     const { call, format } = this.#options
     const isRefused = this.#reader instanceof RefusalReader
     const report = this.#reader?.report
+    if (format.uses !== undefined)
+      return result === 'ok' ? { usage: format.uses, estimated: false, isPromptEstimated: false } : undefined
     const prompt = promptEstimate(call)
     // Later it may use all that the call allows, and nothing will tell.
     if (this.#reader?.unfinished)

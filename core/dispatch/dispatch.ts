@@ -7,7 +7,6 @@ import { keptCall } from '../protocol/call-forms.ts'
 import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import type { Keeper } from '../protocol/kept-ids.ts'
-import { withOwnNames } from '../protocol/tool-names.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import { servedWithout } from '../protocol/variants.ts'
 import { ANYONE } from '../routing/cooldown.ts'
@@ -192,7 +191,7 @@ async function makeAttempt(
   of: DispatchedCall,
   fresh: boolean,
 ): Promise<AttemptEnd> {
-  const { candidate, operation, call, forms, names, credential, credentialRefused, withoutStates, hold } = next
+  const { candidate, operation, call, forms, ownTools, credential, credentialRefused, withoutStates, hold } = next
   const { target, timeouts, strict } = candidate
   const { account } = request.selection
   const { stream, transforms } = of
@@ -219,7 +218,8 @@ async function makeAttempt(
     withoutStates,
     limits: timeouts,
     stream,
-    transforms: names === undefined ? transforms : [{ link: TOOL_NAMES, transform: withOwnNames(names) }, ...transforms],
+    transforms:
+      ownTools === undefined ? transforms : [...ownTools.map((make) => ({ link: OWN_TOOLS, transform: make() })), ...transforms],
     passedThrough: target.passedThrough ? call.model.id : undefined,
     nearest: request.nearest,
     hold,
@@ -327,7 +327,7 @@ const setbackOf = (error: unknown, { aborted, reason }: AbortSignal): Setback =>
   aborted ? { kind: 'ended', error: reason } : { kind: 'failed', error: asGatewayError(error) }
 
 /** In place of the name of a link. */
-const TOOL_NAMES = 'tool-names'
+const OWN_TOOLS = 'own-tools'
 
 /** By how many milliseconds the end of the time of a call may be late. */
 const TOLERANCE_MS = 20

@@ -2,7 +2,6 @@ import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import { type LimitReached, limitError } from '../limits/limit-share.ts'
 import type { CallForms } from '../protocol/call-forms.ts'
-import type { NamedCall } from '../protocol/tool-names.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { type Operation, parameterSupport, tableFor } from '../routing/operation.ts'
 import { circuitOpen, coolingDown } from '../routing/protection.ts'
@@ -25,8 +24,8 @@ export interface PlannedAttempt {
   readonly forms: CallForms | undefined
   /** Parameters that the provider leaves out. */
   readonly dropped: readonly string[]
-  /** The client's names of tools, by those that the upstream has for them. Absent: it takes the client's. */
-  readonly names?: NamedCall['names'] | undefined
+  /** Give the client its own tools in a reply. Absent: the upstream has them as the client has. */
+  readonly ownTools?: Serving['ownTools']
   /** The cap that a budget has added to the call. */
   readonly cap?: number | undefined
   /** Milliseconds to wait before. */
@@ -292,8 +291,9 @@ function consider(plan: Plan, candidate: Candidate, now: number, pauseMs: number
 
 /** How a candidate serves the call, with all parameters that it drops, or why it cannot. */
 function fit({ call, context }: Plan, candidate: Candidate, credential: Credential | undefined): Serving | Unfit {
+  let serving: Serving | undefined
   try {
-    const serving = servingOf(candidate, call, context, credential)
+    serving = servingOf(candidate, call, context, credential)
     if (serving === undefined) return { candidate, error: notServed(call) }
     const dropped = droppedBy(serving, candidate)
     const [param] = dropped
@@ -301,7 +301,7 @@ function fit({ call, context }: Plan, candidate: Candidate, credential: Credenti
     return { candidate, serving, error: new GatewayError('unsupported_parameter', { param }) }
   } catch (error) {
     if (!(error instanceof GatewayError) || !UNFIT.has(error.row)) throw error
-    return { candidate, error }
+    return { candidate, serving, error }
   }
 }
 

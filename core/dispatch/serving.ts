@@ -1,18 +1,19 @@
 import { GatewayError } from '../errors.ts'
 import { addressesInForm, expectFetchable, type FoundAddress } from '../protocol/addresses.ts'
-import { addressesIn, ClientCall, guardedOf, hasUnplainNames } from '../protocol/call.ts'
+import { addressesIn, ClientCall, guardedOf, hasToolForms, hasUnplainNames } from '../protocol/call.ts'
 import { type CallForms, formsOf } from '../protocol/call-forms.ts'
 import type { Profile } from '../protocol/client-protocol.ts'
 import { withDefaults } from '../protocol/filled-call.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
 import { isKeptBy, type Keeper } from '../protocol/kept-ids.ts'
 import { keptIds } from '../protocol/kept-references.ts'
-import { type NamedCall, withFittedNames } from '../protocol/tool-names.ts'
+import { type FormedCall, formedCall } from '../protocol/tool-forms.ts'
+import { withFittedNames, withOwnNames } from '../protocol/tool-names.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { checkGuarded, type Reach } from '../routing/guard.ts'
-import { chatOperation, droppedParameters, type Operation, parametersOf, tableFor } from '../routing/operation.ts'
+import { chatOperation, droppedParameters, type Operation, parametersOf, tableFor, toolFormsOf } from '../routing/operation.ts'
 import { type Candidate, candidatesOf, type Route, type Target } from '../routing/route.ts'
-import { type Call, type CapName, capOf, type Provider, takesCap } from '../sdk/api.ts'
+import { type Call, type CapName, capOf, type Provider, type ReplyTransform, type ToolForm, takesCap } from '../sdk/api.ts'
 
 /** How a candidate serves a call. */
 export interface Serving {
@@ -23,8 +24,8 @@ export interface Serving {
   readonly dropped: readonly string[]
   /** The client's own call, if the provider serves it as a chat completion. */
   readonly forms: CallForms | undefined
-  /** The client's names of tools, by those that the upstream has for them. Absent: it takes the client's. */
-  readonly names?: NamedCall['names'] | undefined
+  /** Give the client its own tools in a reply: their names, then their forms. Absent: the upstream has them as the client has. */
+  readonly ownTools?: readonly (() => ReplyTransform)[] | undefined
   /** The cap that a budget has added to the call. */
   readonly cap?: number | undefined
 }
@@ -77,12 +78,16 @@ export function servingOf(
   if (forms === undefined) {
     if (own === undefined) return undefined
     guard(call)
-    const takes = own === provider && hasUnplainNames(call) ? provider.toolNames?.(model) : undefined
-    const named = takes && withFittedNames(call as ClientCall, takes)
-    const sent = named?.call ?? call
+    const formed = own === provider ? withTakenForms(provider, call, { model, defaults }) : undefined
+    const known = formed?.call ?? call
+    const takes = own === provider && hasUnplainNames(known) ? provider.toolNames?.(model) : undefined
+    const named = takes && withFittedNames(known as ClientCall, takes)
+    const sent = named?.call ?? known
     const filled = defaults ? withDefaults(sent, defaults) : sent
     const operation = own === provider ? chatOperation(provider, filled, model) : own
-    return { operation, call: filled, dropped: NONE, forms: undefined, names: named?.names, cap }
+    const ownNames = named && (() => withOwnNames(named.names))
+    const ownTools = formed ? [...(ownNames ? [ownNames] : []), formed.reply] : ownNames && [ownNames]
+    return { operation, call: filled, dropped: formed?.dropped ?? NONE, forms: undefined, ownTools, cap }
   }
   const isTaken = own?.takes?.(forms.client, model) !== false
   const native = own && isTaken ? forms.native : undefined
@@ -105,6 +110,30 @@ export function servingOf(
   const chat = operation === provider ? usual : forms.chatFor(profileOf(operation, model, false))
   return { operation, call: withMembers(chat.call, missing), dropped: chat.dropped, forms, cap }
 }
+
+/** The forms of tools that a provider takes of a chat completion beside function tools; undefined if it takes all. */
+function formsTaken(provider: Provider, call: Call, { model, defaults }: FormTerms): readonly ToolForm[] | undefined {
+  const operation = chatOperation(provider, defaults ? withDefaults(call, defaults) : call, model)
+  return toolFormsOf(operation, model)
+}
+
+interface FormTerms {
+  readonly model: string
+  readonly defaults: Candidate['defaults']
+}
+
+/** The call with tools in the forms that a provider takes; undefined if it takes those of the client. */
+function withTakenForms(provider: Provider, call: Call, terms: FormTerms): FormedCall | undefined {
+  const takes = hasToolForms(call) ? formsTaken(provider, call, terms) : undefined
+  return takes && formedCall(call as ClientCall, takes)
+}
+
+/** The forms of tools that candidates take of a call, of those that do not take all. */
+export const toolFormsFor = (candidates: readonly Candidate[], call: Call): readonly (readonly ToolForm[])[] =>
+  candidates.flatMap(({ target: { provider, served }, defaults }) => {
+    const takes = formsTaken(provider, call, { model: served.model, defaults })
+    return takes === undefined ? [] : [takes]
+  })
 
 /** The cap that a budget adds to a call; undefined if the call, or its route, has one. */
 function capOfBudget(candidate: Candidate, call: Call, capFor: (candidate: Candidate) => number): number | undefined {

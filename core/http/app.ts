@@ -7,8 +7,9 @@ import type { Admission } from '../call/admission.ts'
 import { exchangeOf, LinkState } from '../call/chain.ts'
 import { type Endpoint, Exchange, type ExchangeServices } from '../call/exchange.ts'
 import type { Generation } from '../call/generation.ts'
+import { MODELS_PATH, type ModelEndpoints, modelEndpointsFor } from '../call/model-lists.ts'
 import { UnreadBodies } from '../call/read-body.ts'
-import { type CallServices, modelEndpoint, modelList, oneModel } from '../call/serve.ts'
+import { type CallServices, modelEndpoint } from '../call/serve.ts'
 import type { Settlement } from '../call/settle.ts'
 import type { Relay } from '../dispatch/relay.ts'
 import type { ErrorName } from '../error-table.ts'
@@ -183,8 +184,9 @@ export function apiRoutes(services: ApiServices): Router {
   // Not strict: a slash at the end of a path changes nothing.
   const router = new Router({ sensitive: true })
   for (const endpoint of modelEndpoints) router.post(endpoint.path, serve(modelEndpoint(endpoint, services), services) as never)
-  router.get('/v1/models', serve(modelList, services) as never)
-  router.get('/v1/models/*id', serve(oneModel('/v1/models/'), services) as never)
+  const models = (which: keyof ModelEndpoints) => (ctx: Koa.Context) => serve(modelEndpointsFor(ctx)[which], services)(ctx)
+  router.get(MODELS_PATH, models('list') as never)
+  router.get(`${MODELS_PATH}/*id`, models('one') as never)
   return router
 }
 

@@ -4,6 +4,7 @@ import { withDefaults } from '../protocol/filled-call.ts'
 import {
   answerEstimate,
   asksForSound,
+  BYTES_PER_TOKEN,
   type Call,
   type Cost,
   capOf,
@@ -11,7 +12,6 @@ import {
   formatUsd,
   type Host,
   inputEstimate,
-  isWorthCounting,
   type MoneyBudget,
   type Outcome,
   type Principal,
@@ -65,7 +65,7 @@ export interface BudgetCharge {
 
 /** Tokens that were reserved. */
 export interface Reserved {
-  /** Of the prompt: with its media, and what the upstream adds. */
+  /** Of a prompt in usual words: with its media, and what the upstream adds. */
   readonly prompt: number
   /** Of pictures or sound that are made: no cap bounds them. */
   readonly made: number
@@ -103,8 +103,9 @@ export class Budgets {
   async #chargeCounted(request: BudgetedCall, estimated: Result | Promise<Result>): Promise<Charged> {
     const taken = await estimated
     if (!(taken instanceof GatewayError)) return taken
-    if (!isWorthCounting(request.call)) throw taken
-    // Counting costs more than the estimate, which is far too high for images.
+    // Counting costs time: not where even an empty prompt would cost more than is left.
+    const least = billOf(request, 0)
+    if (least.amountAt(LEAST_CAP) > this.#leastOf(least)) throw taken
     const again = await this.#takeBill(billOf(request, await countPrompt(request.call, this.#counting)))
     if (again instanceof GatewayError) throw again
     return again
@@ -119,7 +120,7 @@ export class Budgets {
   }
 
   #take(bill: Bill): Result | Promise<Result> {
-    const cap = bill.isUncapped ? bill.capWithin(Math.min(...this.#countersOf(bill).map((counter) => this.#leftOf(counter)))) : 0
+    const cap = bill.isUncapped ? bill.capWithin(this.#leastOf(bill)) : 0
     const amount = bill.amountAt(cap)
     if (amount === 0) return undefined
     const take = (more: number, spent?: number) => this.#hold(bill, more, spent)
@@ -156,6 +157,11 @@ export class Budgets {
     return budgetCounters(principal, settings.timeZone)
   }
 
+  /** What is left of the budget that has the least. */
+  #leastOf(bill: Bill): number {
+    return Math.min(...this.#countersOf(bill).map((counter) => this.#leftOf(counter)))
+  }
+
   #leftOf(counter: BudgetCounter): number {
     return this.#leases.view(counter).remaining
   }
@@ -174,8 +180,8 @@ interface Item {
   readonly reserved: Reserved
   /** Whether neither the call nor its route says how much the candidate may write. */
   readonly isUncapped: boolean
-  /** Nano-dollars if a text has at most so many tokens. */
-  amountAt(cap: number): number
+  /** Nano-dollars if a text has at most so many tokens. `prompt`: its tokens; absent: the most that it can have. */
+  amountAt(cap: number, prompt?: number): number
 }
 
 /** What a call may cost, whichever of its candidates serves it. */
@@ -206,7 +212,8 @@ class Bill {
 
   /** The cap for a caller who has so many nano-dollars left: by a share of them, or, if that is little, by all. */
   capWithin(left: number): number {
-    const cap = Math.max(this.#affordable(left * SHARE), Math.min(UNCAPPED_ANSWER, this.#affordable(left)))
+    const usual = this.#affordable(left * SHARE, ({ reserved }) => reserved.prompt)
+    const cap = Math.max(usual, Math.min(UNCAPPED_ANSWER, this.#affordable(left)))
     return Math.max(cap, LEAST_CAP)
   }
 
@@ -224,16 +231,21 @@ class Bill {
     return this.#items.find((item) => item.candidate === candidate)!
   }
 
-  /** The most tokens of a text that cost at most so many nano-dollars at each candidate. */
-  #affordable(nanoUsd: number): number {
-    const caps = this.#items.map(({ isUncapped, amountAt }) => {
-      const base = amountAt(0)
-      const perToken = (amountAt(MEASURED) - base) / MEASURED
+  /** The most tokens of a text that cost at most so many nano-dollars at each candidate. `promptOf`: the tokens of its prompt; absent: the most. */
+  #affordable(nanoUsd: number, promptOf?: (item: Item) => number): number {
+    const caps = this.#items.map((item) => {
+      const { isUncapped, amountAt } = item
+      const prompt = promptOf?.(item)
+      const base = amountAt(0, prompt)
+      const perToken = (amountAt(MEASURED, prompt) - base) / MEASURED
       return !isUncapped || perToken === 0 ? Number.POSITIVE_INFINITY : Math.floor((nanoUsd - base - 1) / perToken)
     })
     return Math.max(0, Math.min(...caps))
   }
 }
+
+/** No token has fewer bytes of text: rare characters have a token for each of their bytes. */
+const LEAST_BYTES = 1
 
 /** So many tokens tell the price of one. */
 const MEASURED = 1_000_000
@@ -261,14 +273,19 @@ function itemOf(candidate: Candidate, request: BudgetedCall, counted: number | u
   const { picture, context } = limits
   // What the vendor's tools find is part of the prompt: they may fill all of the window.
   const [found, kept] = hasHostedTools ? [context, 0] : [0, context]
-  const input = inputEstimate(call, { picture, files: context, kept }, counted) + found
+  const inputAt = (bytesPerToken: number): number =>
+    inputEstimate(call, { bytesPerToken, picture, files: context, kept }, counted) + found
+  const most = inputAt(LEAST_BYTES)
   const silent = !asksForSound(filled)
   return {
     candidate,
     limits,
-    reserved: { prompt: input, made: takesCap(call) ? 0 : answerEstimate(filled, Number.POSITIVE_INFINITY) },
+    reserved: {
+      prompt: inputAt(BYTES_PER_TOKEN),
+      made: takesCap(call) ? 0 : answerEstimate(filled, Number.POSITIVE_INFINITY),
+    },
     isUncapped: takesCap(call) && capOf(filled) === undefined,
-    amountAt(cap) {
+    amountAt(cap, input = most) {
       const output = answerEstimate(filled, takesCap(call) ? cap : Number.POSITIVE_INFINITY)
       const charge = prices.highestCharge(target.served, { input, output, silent }, priced)
       if (charge === undefined) throw new PriceUnknown(request, { param: 'model', model: target.id, detail: '' })

@@ -75,8 +75,9 @@ let release: (call: ClientCall) => void
 let addresses: (call: ClientCall) => readonly FoundAddress[]
 let includes: (call: ClientCall, texts: readonly string[]) => boolean
 let rewrite: (call: ClientCall, edits: readonly Edit[]) => ClientCall
-let replace: (call: ClientCall, bytes: Buffer) => ClientCall
+let replace: (call: ClientCall, bytes: Buffer, scanned?: ScannedObject) => ClientCall
 let isUnplain: (call: ClientCall) => boolean
+let hasForms: (call: ClientCall) => boolean
 let unplain: (call: ClientCall) => readonly UnplainName[]
 let guarded: (call: Call) => readonly GuardedMember[] | undefined
 
@@ -110,6 +111,13 @@ export const hasUnplainNames = (call: Call): boolean => call instanceof ClientCa
 /** The members `name` in a chat completion request that some vendor may not take as the name of a tool. */
 export const unplainNamesIn = (call: ClientCall): readonly UnplainName[] => unplain(call)
 
+/** Where a chat completion request has custom tools, or functions in the way before tools: marks below the top level, and members. */
+const TOOL_FORMS = { marks: ['custom', 'function_call'], members: ['functions', 'function_call'] }
+
+/** Whether a call is a chat completion request with tools, or calls of them, in another form than that of function tools. */
+export const hasToolForms = (call: Call): call is ClientCall =>
+  call instanceof ClientCall && call.endpoint === 'chat.completions' && hasForms(call)
+
 /** The guarded members of a client's call. Throws `GatewayError` (400) for a name that some servers take for one of them. */
 export const guardedOf = (call: Call): readonly GuardedMember[] => guarded(call) ?? guardedAmong(call)
 
@@ -120,6 +128,9 @@ export const rewritten = (call: ClientCall, edits: readonly Edit[]): ClientCall 
 /** The call with other members of the top level in its body: as `Call.splice`. */
 export const spliced = (call: ClientCall, members: Readonly<Record<string, unknown>>): ClientCall =>
   Object.keys(members).length === 0 ? call : replace(call, call.splice(members))
+
+/** The call with another body. `scanned`: of these bytes, if already known. */
+export const withBody = (call: ClientCall, bytes: Buffer, scanned?: ScannedObject): ClientCall => replace(call, bytes, scanned)
 
 const RELEASED = Buffer.alloc(0)
 
@@ -148,7 +159,11 @@ export class ClientCall implements Call {
       const { bytes, scanned } = replaceValues(call.#unreleased, call.#scanned, edits)
       return call.#with(bytes, scanned)
     }
-    replace = (call, bytes) => call.#with(bytes)
+    replace = (call, bytes, scanned) => call.#with(bytes, scanned)
+    hasForms = (call) => {
+      const { members, marks } = call.#scanned
+      return TOOL_FORMS.marks.some((mark) => marks.includes(mark)) || members.some(({ key }) => TOOL_FORMS.members.includes(key))
+    }
     isUnplain = (call) => call.#scanned.names.length > 0
     unplain = (call) =>
       call.#scanned.names.map(({ path, start }) => {

@@ -151,7 +151,7 @@ class ChatStreamReader implements EventReader {
 
   read(data: string): EventKind {
     if (data === '' || data === ' ' || data === 'null') return 'drop'
-    if (data.startsWith('[DONE]')) return 'done'
+    if (data.startsWith('[DONE]')) return this.#finished.size > 0 ? 'done' : 'cut'
     this.report.wrote(writtenLength(data))
     reportMade(this.report, data)
     // Google wraps an error in an array.

@@ -17,6 +17,8 @@ export type EventKind =
   | 'drop'
   /** The upstream's end marker. */
   | 'done'
+  /** The same, although nothing before it says why the answer ends. */
+  | 'cut'
   /** The upstream's error; `refusal` holds it. */
   | 'error'
   /** Not an event of this protocol. */
@@ -102,6 +104,8 @@ export interface ReplyFormat {
   readonly generates: boolean
   /** What replies consist of whose tokens their length does not tell. Absent: they have none. */
   readonly makes?: MadeTokens
+  /** What each call uses, whatever its reply says. Absent: what its reply reports, or an estimate. */
+  readonly uses?: Usage
 }
 
 /** An endpoint under `/v1` that a model answers. */

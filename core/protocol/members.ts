@@ -89,8 +89,8 @@ const CHAT: EndpointMembers = {
   },
   // An earlier answer that was spoken.
   nested: { ...KEPT, model: 'model', 'audio.id': 'kept' },
-  // Of earlier answers: what a vendor wants back, and another one refuses.
-  marks: HISTORY_MARKS,
+  // Of earlier answers: what a vendor wants back, and another one refuses. Of tools: forms that many vendors do not know.
+  marks: [...HISTORY_MARKS, 'custom', 'function_call'],
   tellsNames: true,
   data: [...DATA, 'arguments', 'chat_template_kwargs'],
 }

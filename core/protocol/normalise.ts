@@ -12,7 +12,7 @@ import type {
   Usage,
 } from '../sdk/api.ts'
 import { FINISH_REASONS, type FinishReason } from '../sdk/chat.ts'
-import { isRecord, textOf } from '../sdk/json.ts'
+import { isRecord, textOf, unknownShape } from '../sdk/json.ts'
 import { KeptText } from '../sdk/translated.ts'
 import { isWhole, readUsage } from './usage.ts'
 import { servedVariants, UsageReport } from './usage-report.ts'
@@ -58,11 +58,14 @@ export class StreamNormaliser {
   /** The chunks held back for the end. Undefined if a choice never finished: the stream was cut. */
   end(): ChatChunk[] | undefined {
     const chunks: ChatChunk[] = []
-    for (const [index, { finish, tools, extras, hasFunctionCall }] of this.#choices) {
+    for (const [index, state] of this.#choices) {
+      const { finish, tools, extras, hasFunctionCall } = state
       if (finish === undefined) return undefined
+      if (finish === 'stop' && state.isUnknown) throw unknownShape('an answer')
       expectCalls(finish, tools.length > 0 || hasFunctionCall)
       for (const call of tools) {
         if (call.waiting !== undefined) throw new Error(NAMELESS)
+        if (call.empty && call.isPartial) throw unknownShape('a tool call')
         // A tool call without arguments: clients parse the concatenation, and '' is not JSON.
         const missing = { tool_calls: [{ index: call.index, function: { arguments: '{}' } }] }
         if (call.isFunction && call.empty) chunks.push(this.#chunk({ index, delta: missing, finish_reason: null }))
@@ -84,6 +87,7 @@ export class StreamNormaliser {
     const { index = 0, delta, finish_reason } = choice
     const state = this.#state(index)
     const cleaned = delta && state.read(delta)
+    if (!state.hasAnswer) state.look(cleaned, delta === undefined && finish_reason == null)
     if (cleaned !== undefined) reportDelta(this.report, cleaned)
     if (!state.started) {
       state.started = true
@@ -145,10 +149,18 @@ function extrasOf(part: TranslatedChunk): object | undefined {
   return extras
 }
 
+/** The members of a delta that answer, and those of what was thought before. */
+const ANSWERS: ReadonlySet<string> = new Set(['content', 'refusal', 'tool_calls', 'function_call', 'audio', 'images'])
+const THOUGHTS: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning', 'thinking'])
+
 class ChoiceState {
   started = false
   /** The upstream's finish reason. */
   finish: string | undefined
+  /** Whether any of the answer has a name that is known. */
+  hasAnswer = false
+  /** Whether there was something under other names. */
+  #isPartial = false
   /** Whether it calls a function in the way before tools. */
   hasFunctionCall = false
   /** Fields beside an empty delta: sent with the finish reason. */
@@ -161,6 +173,20 @@ class ChoiceState {
   /** The call that the last part belongs to. */
   #latest: StreamedCall | undefined
   readonly #kept = new KeptText()
+
+  /** Whether there is something, and none of it has a name that is known: it may be the answer, which clients then miss. */
+  get isUnknown(): boolean {
+    return this.#isPartial && !this.hasAnswer
+  }
+
+  /** Looks for an answer in a delta. `isAbsent`: its choice has neither a delta nor a finish. */
+  look(delta: ChatDelta | undefined, isAbsent: boolean): void {
+    this.#isPartial ||= isAbsent
+    for (const key in delta) {
+      if (ANSWERS.has(key)) this.hasAnswer = true
+      else if (typeof delta[key] === 'string' && !THOUGHTS.has(key)) this.#isPartial = true
+    }
+  }
 
   /** A delta's content, its tool calls renumbered for the client; undefined if it is empty. */
   read(delta: ChatDelta): ChatDelta | undefined {
@@ -176,7 +202,14 @@ class ChoiceState {
   /** A part for the client; none as long as its call has no name, which clients take from the first part. */
   #renumber(part: ToolCallDelta): readonly ToolCallDelta[] {
     const known = this.#find(part)
-    const call = known ?? { index: this.tools.length, isFunction: isFunction(part), id: '', empty: true, waiting: {} }
+    const call = known ?? {
+      index: this.tools.length,
+      isFunction: isFunction(part),
+      id: '',
+      empty: true,
+      isPartial: false,
+      waiting: {},
+    }
     if (known === undefined) this.tools.push(call)
     this.#latest = call
     if (part.index != null) this.#byIndex.set(part.index, call)
@@ -190,6 +223,7 @@ class ChoiceState {
     }
     const text = part.function?.arguments ?? ''
     if (text !== '') call.empty = false
+    else call.isPartial ||= lacksArguments(part.function)
     return call.waiting === undefined ? [continued(part, call.index, text)] : this.#begin(part, call, call.waiting)
   }
 
@@ -234,11 +268,19 @@ interface StreamedCall {
   id: string
   /** True if a function has no arguments so far. */
   empty: boolean
+  /** Whether a member of an unknown name came in the place of arguments. */
+  isPartial: boolean
   /** Undefined once the client has its first part. */
   waiting: WaitingPart | undefined
 }
 
 const NAMELESS = 'a tool call without a name'
+
+/** Whether a function has no arguments, but members of unknown names: one of them may be the arguments. */
+const lacksArguments = (called: object | null | undefined): boolean => {
+  const { name: _, arguments: json, ...others } = (called ?? {}) as Readonly<Record<string, unknown>>
+  return json == null && Object.keys(others).length > 0
+}
 
 /** Some vendors omit the type. */
 const isFunction = ({ type, custom }: Pick<ToolCallDelta, 'type' | 'custom'>): boolean =>
@@ -313,5 +355,6 @@ function wholeCall(call: ToolCall): ToolCall {
   if (!isRecord(call) || !isFunction(call)) return call
   const { function: called, ...rest } = call as FunctionToolCall
   if (!isRecord(called) || textOf(called.name) === '') throw new Error(NAMELESS)
+  if (lacksArguments(called)) throw unknownShape('a tool call')
   return { ...rest, type: 'function', function: { ...called, arguments: called.arguments || '{}' } }
 }

@@ -1,6 +1,7 @@
 import { withTimeout } from '../async/timeout.ts'
 import { describeCause } from '../observe/describe-cause.ts'
-import type { HostLog, Model, Provider } from '../sdk/api.ts'
+import type { HostLog, Model, ModelCapabilities, Provider } from '../sdk/api.ts'
+import { isRecord } from '../sdk/json.ts'
 
 /** How long a discovered list is valid, and the pause after a failed discovery, in milliseconds. */
 const FRESH_MS = 5 * 60_000
@@ -88,17 +89,62 @@ const MAX_MODELS = 10_000
 const MAX_NAME = 200
 
 /** The models that may be listed, without members that clients do not get: an upstream can write anything. */
-function listable(models: readonly Model[]): readonly Model[] {
-  return models
+const listable = (models: readonly Model[]): readonly Model[] =>
+  models
     .filter(({ id }) => isName(id))
     .slice(0, MAX_MODELS)
-    .map(({ id, created, owned_by, context_length }) => ({
-      id,
-      ...(Number.isSafeInteger(created) && { created }),
-      ...(isName(owned_by) && { owned_by }),
-      ...(Number.isSafeInteger(context_length) && { context_length }),
-    }))
+    .map(readable)
+
+function readable(model: Model): Model {
+  const { id, created, owned_by, context_length, name, max_output_tokens, capabilities } = model
+  const lists = LISTS.flatMap((member) => {
+    const list = listOf(model[member])
+    return list === undefined ? [] : [[member, list] as const]
+  })
+  const able = capabilities && capabilitiesOf(capabilities)
+  return {
+    id,
+    ...(isTime(created) && { created }),
+    ...(isName(owned_by) && { owned_by }),
+    ...(Number.isSafeInteger(context_length) && { context_length }),
+    ...(isName(name) && { name }),
+    ...(Number.isSafeInteger(max_output_tokens) && { max_output_tokens }),
+    ...Object.fromEntries(lists),
+    ...(able && { capabilities: able }),
+  }
 }
+
+const LISTS = ['input_modalities', 'output_modalities', 'supported_parameters'] as const
+
+/** The most entries of a list and of a table of capabilities, and how deep these may be. */
+const MAX_ENTRIES = 100
+const MAX_DEPTH = 4
+
+function listOf(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value) || value.length > MAX_ENTRIES || !value.every(isWord)) return undefined
+  return [...new Set<string>(value)]
+}
+
+/** Undefined if anything in it is neither a table nor says yes or no. */
+function capabilitiesOf(value: unknown, depth = 1): ModelCapabilities | undefined {
+  if (!isRecord(value) || depth > MAX_DEPTH) return undefined
+  const entries = Object.entries(value)
+  if (entries.length > MAX_ENTRIES) return undefined
+  const read = entries.map(([name, entry]) => {
+    const isPlain = entry === null || typeof entry === 'boolean'
+    return [name, isPlain ? entry : capabilitiesOf(entry, depth + 1)] as const
+  })
+  const isRead = read.every(([name, entry]) => isWord(name) && entry !== undefined)
+  return isRead ? (Object.fromEntries(read) as ModelCapabilities) : undefined
+}
+
+const isWord = (text: unknown): text is string => typeof text === 'string' && /^(?!__proto__$)[\w.-]{1,64}$/.test(text)
+
+/** The last second of the year 9999: later ones have no usual form as a text. */
+const LAST_SECOND = 253_402_300_799
+
+const isTime = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LAST_SECOND
 
 /** Whether a text can be a name: of letters that can be seen. */
 const isName = (text: unknown): text is string =>

@@ -1,30 +1,108 @@
-import type { Model, ModelId, Principal } from '../sdk/api.ts'
-import type { Namespace, RoutingTable } from './table.ts'
+import { type KnownFacts, type KnownModel, whatAllAre } from '../protocol/known-model.ts'
+import type { Model, ModelId, Principal, Served } from '../sdk/api.ts'
+import { tableFor } from './operation.ts'
+import type { NamedProvider, Namespace, RoutingTable } from './table.ts'
 
-/** OpenAI's model object, with documented extras. */
-export interface ListedModel {
-  readonly id: string
-  readonly object: 'model'
-  /** Unix seconds; constant for a model. */
-  readonly created: number
-  readonly owned_by: string
-  /** Tokens. */
-  readonly context_length?: number
+/** The models of a namespace, as they were put together of one discovered list. */
+interface Described {
+  readonly from: readonly Model[]
+  /** Milliseconds since 1970: some prices change with the time. */
+  readonly until: number
+  /** By id. */
+  readonly models: ReadonlyMap<string, KnownModel>
 }
 
-/** The models that a principal may call: those that routes.yaml names and those discovered. A failed discovery omits its namespace only. */
-export async function listModels(table: RoutingTable, principal: Principal): Promise<ListedModel[]> {
-  const lists = await Promise.all([...table.namespaces.values()].map(modelsOf))
-  return [...curatedModels(table), ...lists.flat()].filter(({ id }) => isServed(table, id, principal))
-}
+/** How long a description is used, in milliseconds. */
+const FRESH_MS = 5 * 60_000
 
-/** One model that a principal may call; undefined if there is none of this name. */
-export async function findModel(table: RoutingTable, name: string, principal: Principal): Promise<ListedModel | undefined> {
-  const model = table.resolve(name)
-  if (model === undefined || !isServed(table, model.id, principal)) return undefined
-  const namespace = table.namespaces.get(model.namespace)
-  const known = namespace === undefined ? curatedModels(table) : await modelsOf(namespace)
-  return known.find(({ id }) => id === model.id) ?? (namespace && unlisted(namespace, model))
+/** The most models of a namespace that are looked up in price lists, which have fewer: a look-up is a search. */
+const MAX_LOOKED_UP = 1000
+
+/** The models of one version of routes.yaml, with what is known of them: put together once for all callers. */
+export class ModelListing {
+  readonly #table: RoutingTable
+  readonly #factsOf: (served: Served) => KnownFacts
+  readonly #described = new Map<string, Described>()
+  #curated: { readonly of: readonly Described[]; readonly models: readonly KnownModel[] } | undefined
+
+  constructor(table: RoutingTable, factsOf: (served: Served) => KnownFacts) {
+    this.#table = table
+    this.#factsOf = factsOf
+  }
+
+  /** The models that a principal may call: those that routes.yaml names and those discovered. A failed discovery omits its namespace only. */
+  async list(principal: Principal): Promise<readonly KnownModel[]> {
+    const described = await Promise.all([...this.#table.namespaces.values()].map((namespace) => this.#modelsOf(namespace)))
+    const all = [...this.#curatedModels(described), ...described.flatMap(({ models }) => [...models.values()])]
+    return all.filter(({ id }) => isServed(this.#table, id, principal))
+  }
+
+  /** The model of a name; undefined if no model has it, or the principal may not call it. */
+  async find(name: string, principal: Principal): Promise<KnownModel | undefined> {
+    const model = this.#table.resolve(name)
+    if (model === undefined || !isServed(this.#table, model.id, principal)) return undefined
+    const namespace = this.#table.namespaces.get(model.namespace)
+    if (namespace === undefined) return await this.#curatedModel(model)
+    const { models } = await this.#modelsOf(namespace)
+    // A model of a namespace without discovery that passes model names through may be called, so it is listed.
+    return models.get(model.id) ?? (namespace.catalogue.complete ? undefined : this.#describe(namespace, { id: model.model }))
+  }
+
+  async #modelsOf(namespace: Namespace): Promise<Described> {
+    const { name, models = [], catalogue } = namespace
+    const from = await catalogue.models()
+    const known = this.#described.get(name)
+    if (known !== undefined && known.from === from && Date.now() < known.until) return known
+    const listed = new Map<string, Model>()
+    for (const id of models) if (!id.includes('*')) listed.set(id, { id })
+    for (const model of from) listed.set(model.id, model)
+    const all = [...listed.values()].map((model, index) => this.#describe(namespace, model, index < MAX_LOOKED_UP))
+    const described = { from, until: Date.now() + FRESH_MS, models: new Map(all.map((model) => [model.id, model])) }
+    this.#described.set(name, described)
+    return described
+  }
+
+  #describe({ name, upstream }: Namespace, model: Model, isLookedUp = true): KnownModel {
+    const { id, created = 0, owned_by = name, capabilities } = model
+    const served = upstream && { namespace: name, model: id, provider: upstream.name }
+    const facts: KnownFacts = served && isLookedUp ? this.#factsOf(served) : {}
+    return {
+      id: `${name}/${id}`,
+      created,
+      owner: owned_by,
+      name: model.name,
+      context: model.context_length ?? facts.context,
+      output: model.max_output_tokens ?? facts.output,
+      reads: model.input_modalities,
+      writes: model.output_modalities,
+      parameters: model.supported_parameters ?? (upstream && parametersOf(upstream, id)),
+      capabilities,
+      price: facts.price,
+    }
+  }
+
+  #curatedModels(described: readonly Described[]): readonly KnownModel[] {
+    if (this.#curated?.of.every((each, index) => each === described[index])) return this.#curated.models
+    const known = new Map(described.flatMap(({ models }) => [...models]))
+    const ids = [...this.#table.curated.values()].flatMap(({ name, routes }) => [...routes.keys()].map((id) => `${name}/${id}`))
+    const models = ids.map((id) => this.#combine(this.#table.resolve(id)!, known))
+    this.#curated = { of: described, models }
+    return models
+  }
+
+  async #curatedModel(model: ModelId): Promise<KnownModel> {
+    const names = new Set(this.#table.targetsOf(model).map(({ namespace }) => namespace))
+    const described = await Promise.all([...names].map((name) => this.#modelsOf(this.#table.namespaces.get(name)!)))
+    return this.#combine(model, new Map(described.flatMap(({ models }) => [...models])))
+  }
+
+  /** What holds for each target of a curated model. */
+  #combine(model: ModelId, known: ReadonlyMap<string, KnownModel>): KnownModel {
+    const targets = this.#table
+      .targetsOf(model)
+      .map(({ id, namespace, model }) => known.get(id) ?? this.#describe(this.#table.namespaces.get(namespace)!, { id: model }))
+    return { ...whatAllAre(targets), id: model.id, created: 0, owner: model.namespace }
+  }
 }
 
 /** A dormant namespace serves test keys only: they see the models that routes.yaml names. */
@@ -33,27 +111,12 @@ function isServed(table: RoutingTable, id: string, principal: Principal): boolea
   return model !== undefined && table.serves(model, principal)
 }
 
-const curatedModels = ({ curated }: RoutingTable): ListedModel[] =>
-  [...curated.values()].flatMap(({ name, routes }) => [...routes.keys()].map((id) => listed(name, { id })))
-
-async function modelsOf({ name, models, catalogue }: Namespace): Promise<ListedModel[]> {
-  const found = new Map<string, ListedModel>()
-  for (const id of models ?? []) if (!id.includes('*')) found.set(id, listed(name, { id }))
-  for (const model of await catalogue.models()) found.set(model.id, listed(name, model))
-  return [...found.values()]
+/** The parameters of chat completions that a provider maps; undefined if it passes all on, and the upstream decides. */
+function parametersOf({ provider }: NamedProvider, model: string): readonly string[] | undefined {
+  const table = tableFor(provider, model)
+  if (table === 'verbatim') return undefined
+  const taken = Object.entries(table).filter(([name, { support }]) => !name.includes('.') && TAKEN.has(support))
+  return taken.map(([name]) => name)
 }
 
-/** A model of a namespace without discovery that passes model names through: it may be called, so it is listed. */
-function unlisted({ name, catalogue }: Namespace, { model }: ModelId): ListedModel | undefined {
-  return catalogue.complete ? undefined : listed(name, { id: model })
-}
-
-function listed(namespace: string, { id, created = 0, owned_by = namespace, context_length }: Model): ListedModel {
-  return {
-    id: `${namespace}/${id}`,
-    object: 'model',
-    created,
-    owned_by,
-    ...(context_length !== undefined && { context_length }),
-  }
-}
+const TAKEN: ReadonlySet<string> = new Set(['mapped', 'applied'])

@@ -8,12 +8,16 @@ import type {
   ParameterTable,
   Provider,
   RouteTrace,
+  ToolForm,
   Translator,
 } from '../sdk/api.ts'
 import { asksForNothing } from '../sdk/parameters.ts'
 
 /** How a provider serves the calls of one endpoint. */
-export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error' | 'stateOwner' | 'takesCallStates'> &
+export type Operation = Pick<
+  Provider,
+  'parameters' | 'request' | 'translator' | 'error' | 'stateOwner' | 'takesCallStates' | 'toolForms'
+> &
   Pick<EndpointOperation, 'decoder' | 'takes'>
 
 /** How a provider serves a chat completion. `model`: its upstream name. */
@@ -92,6 +96,12 @@ export function parametersOf(call: Pick<Call, 'large' | 'keys' | 'member' | 'bod
 export function tableFor({ parameters }: Pick<Provider, 'parameters'>, model: string): ParameterTable {
   return typeof parameters === 'function' ? parameters(model) : parameters
 }
+
+/** The forms of tools that the upstream of a model takes beside function tools; undefined if it takes all. */
+export const toolFormsOf = (operation: Operation, model: string): readonly ToolForm[] | undefined =>
+  operation.toolForms ?? (tableFor(operation, model) === 'verbatim' ? undefined : NO_FORMS)
+
+const NO_FORMS: readonly ToolForm[] = []
 
 /**
  * The parameters of a request that a provider drops. Throws 400 `unsupported_parameter` for the first that cannot be dropped without

@@ -160,17 +160,19 @@ export class RoutingTable {
     const found = new Map<string, string>()
     for (const namespace of this.namespaces.values()) {
       if (asked !== undefined && asked.namespace !== namespace.name) continue
-      for (const model of this.#listsOf(namespace).flatMap((list) => [...list])) {
-        const id = `${namespace.name}/${model}`
-        if (found.size < MOST_COMPARED && id !== name && this.serves(split(id), principal)) found.set(asked ? id : model, id)
+      for (const list of this.#listsOf(namespace)) {
+        for (const model of list) {
+          if (found.size >= MOST_COMPARED) return found
+          const id = `${namespace.name}/${model}`
+          if (id !== name && this.serves(split(id), principal)) found.set(asked ? id : model, id)
+        }
       }
     }
     return found
   }
 
-  /** The names of models that the upstream of a namespace lists, and that have list prices there. A list that is missing, or old, is asked for. */
+  /** The names of models that the upstream of a namespace has listed, and that have list prices there. */
   #listsOf({ name, catalogue }: Namespace): readonly ReadonlySet<string>[] {
-    void catalogue.models()
     return [catalogue.ids, this.#pricedModels(name)]
   }
 
@@ -182,6 +184,13 @@ export class RoutingTable {
     const callable = ids.filter(([, id]) => this.serves(split(id), principal))
     const meant = nearest(namespace!, callable.map(([each]) => each).slice(0, MOST_COMPARED))
     return meant === undefined || meant === namespace ? undefined : `${meant}/${model.join('/')}`
+  }
+
+  /** The models of upstreams that may serve a curated model, each once. */
+  targetsOf({ id }: ModelId): readonly ModelId[] {
+    const route = this.#routes.live.get(id)
+    const ids = new Set(route === undefined ? [] : candidatesOf(route.leads).map(({ target }) => target.id))
+    return [...ids].map(split)
   }
 
   /** Whether there is a route for a model that the principal may call. */

@@ -4,7 +4,7 @@
  */
 import type { ChatDelta, FinishReason, Usage } from './chat.ts'
 import { expectText } from './json.ts'
-import type { TranslatedChunk } from './translated.ts'
+import type { TranslatedChunk, UrlCitation } from './translated.ts'
 
 /** A piece of the answer's text. */
 export const content = (text: string, choice = 0): TranslatedChunk => delta({ content: text }, choice)
@@ -36,6 +36,10 @@ export const toolCall = (
 /** A piece of a tool call's arguments, which concatenate to a JSON text. */
 export const toolArguments = (index: number, text: string, choice = 0): TranslatedChunk =>
   delta({ tool_calls: [{ index, function: { arguments: text } }] }, choice)
+
+/** The sources of what the answer has said. */
+export const annotations = (sources: readonly UrlCitation[], choice = 0): TranslatedChunk =>
+  delta({ annotations: sources }, choice)
 
 /** Why a choice ended; once per choice. */
 export const finish = (reason: FinishReason, choice = 0): TranslatedChunk => ({

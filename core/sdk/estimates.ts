@@ -2,13 +2,16 @@ import type { Call, EndpointName } from './call.ts'
 import type { Host } from './host.ts'
 import type { Rate } from './limits.ts'
 
-const BYTES_PER_TOKEN = 4
+/** The bytes of a token of most texts. */
+export const BYTES_PER_TOKEN = 4
 
 /** The tokens of a call's prompt, by the size of its body: one for each four bytes. */
 export const promptEstimate = ({ size }: Pick<Call, 'size'>): number => Math.ceil(size / BYTES_PER_TOKEN)
 
-/** The most tokens of what a prompt has besides the text of its body. */
+/** What bounds the tokens of a prompt. */
 export interface InputBounds {
+  /** The fewest bytes of its body for a token, as long as they are not counted. */
+  readonly bytesPerToken: number
   /** The largest price of one picture. */
   readonly picture: number
   /** All files of other kinds together. */
@@ -25,6 +28,7 @@ const USUAL_WINDOW = 128_000
  * most a tenth of the limit, so that a small limit allows calls.
  */
 export const usualInput = ({ amount }: Rate): InputBounds => ({
+  bytesPerToken: BYTES_PER_TOKEN,
   picture: 1600,
   files: 1600,
   kept: Math.min(USUAL_WINDOW, Math.floor(amount / 10)),
@@ -36,19 +40,19 @@ export const usualInput = ({ amount }: Rate): InputBounds => ({
  */
 export function inputEstimate(
   call: Pick<Call, 'endpoint' | 'member' | 'size' | 'large' | 'media' | 'keptTokens'>,
-  { picture, files, kept }: InputBounds,
-  prompt = bodyEstimate(call),
+  { bytesPerToken, picture, files, kept }: InputBounds,
+  prompt = bodyEstimate(call, bytesPerToken),
 ): number {
   const { media, keptTokens = kept } = call
   const added = media.pictures * picture + (media.files > 0 ? files : 0) + Math.min(keptTokens, kept)
-  return prompt + queriesOf(call) + added
+  return prompt + queriesOf(call, bytesPerToken) + added
 }
 
-/** Texts have four bytes a token; a list of tokens has as few as two, a digit and a comma. */
-function bodyEstimate(call: Pick<Call, 'endpoint' | 'member' | 'size' | 'large'>): number {
+/** A list of tokens has as few as two bytes a token, a digit and a comma. */
+function bodyEstimate(call: Pick<Call, 'endpoint' | 'member' | 'size' | 'large'>, bytesPerToken: number): number {
   const name = LISTS_OF_TOKENS[call.endpoint]
-  if (name === undefined || (!call.large && !hasTokens(call.member(name)))) return promptEstimate(call)
-  return Math.ceil(call.size / 2)
+  const isText = name === undefined || (!call.large && !hasTokens(call.member(name)))
+  return Math.ceil(call.size / (isText ? bytesPerToken : Math.min(2, bytesPerToken)))
 }
 
 /** The members that may be lists of tokens. */
@@ -57,8 +61,9 @@ const LISTS_OF_TOKENS: { readonly [Endpoint in EndpointName]?: string } = { embe
 const hasTokens = (input: unknown): boolean => Array.isArray(input) && [input[0]].flat().some((each) => typeof each === 'number')
 
 /** A model that ranks documents reads the query with each of them. */
-function queriesOf(call: Pick<Call, 'endpoint' | 'member' | 'size' | 'large'>): number {
-  return call.endpoint === 'rerank' ? promptEstimate({ size: String(call.member('query')).length * 2 }) * documentsOf(call) : 0
+function queriesOf(call: Pick<Call, 'endpoint' | 'member' | 'size' | 'large'>, bytesPerToken: number): number {
+  if (call.endpoint !== 'rerank') return 0
+  return Math.ceil((Buffer.byteLength(String(call.member('query'))) * 2) / bytesPerToken) * documentsOf(call)
 }
 
 /** The documents of a rerank. Those of a large body are not parsed: each has at least three bytes. */

@@ -80,8 +80,12 @@ export function expectCallId(value: unknown): string {
   return expectText(value, 'the id of a tool call') || `call_${randomUUID()}`
 }
 
-/** The arguments of a tool call, an object, as JSON; `{}` if they are absent. Throws an Error for anything else. */
-export function expectArguments(value: unknown): string {
+/**
+ * The arguments of a tool call, an object, as JSON; `{}` if they are absent. `others`: the members of the call whose names are not known: one of them
+ * may be what is absent. Throws an Error then, and for anything else.
+ */
+export function expectArguments(value: unknown, others: object = {}): string {
+  if (value == null && Object.keys(others).length > 0) throw unknownShape('a tool call')
   return JSON.stringify(expectObject(value, 'the arguments of a tool call') ?? {})
 }
 

@@ -10,6 +10,8 @@ export interface MessagesUsage {
   readonly cache_creation_input_tokens?: unknown
   readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: unknown } | null
   readonly output_tokens_details?: { readonly thinking_tokens?: unknown } | null
+  /** `standard`, `priority`, `batch`. */
+  readonly service_tier?: unknown
   /** `standard`, `fast`. */
   readonly speed?: unknown
   /** `global`, `us`, `not_available`. */

@@ -15,7 +15,8 @@ export function readDeltas(choices: unknown): readonly Members[] {
     // Some servers send the whole message as the only chunk of a stream.
     const delta = sent ?? message
     if (index != null && !Number.isSafeInteger(index)) throw unknown('an index')
-    const read = readMessage(delta ?? {})
+    if (delta == null) return { ...rest, index: index ?? 0 }
+    const read = readMessage(delta)
     return read === sent && index !== null ? choice : { ...rest, index: index ?? 0, delta: read }
   })
 }

@@ -25,7 +25,6 @@ export const dropped: ParameterSupport = { support: 'dropped' }
 /** A parameter that is refused; `why`: a sentence that says what to do instead. */
 export const refused = (why: string): ParameterSupport => ({ support: 'refused', why })
 
-const USE_TOOLS = refused('Use `tools` and `tool_choice`.')
 const NO_SOUND = refused('This provider gives no sound; ask for text.')
 
 /**
@@ -45,8 +44,6 @@ export const onlyOpenai: Readonly<Record<string, ParameterSupport>> = {
   prompt_cache_options: dropped,
   modalities: refused('This provider gives text only.'),
   audio: NO_SOUND,
-  functions: USE_TOOLS,
-  function_call: USE_TOOLS,
   web_search_options: refused('This provider does not search the web.'),
   moderation: refused('This provider does not moderate.'),
   'messages.name': dropped,

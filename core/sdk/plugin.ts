@@ -127,6 +127,22 @@ export interface Model {
   readonly owned_by?: string
   /** In tokens. */
   readonly context_length?: number
+  /** For readers: `Claude Haiku 4.5`. */
+  readonly name?: string
+  /** The most tokens of an answer. */
+  readonly max_output_tokens?: number
+  /** What it reads and writes, in OpenRouter's words: `text`, `image`, `file`, `audio`, `video`. */
+  readonly input_modalities?: readonly string[]
+  readonly output_modalities?: readonly string[]
+  /** The parameters of chat completions that it takes. Absent: those that the provider's table maps, which has no list if it is `verbatim`. */
+  readonly supported_parameters?: readonly string[]
+  /** Of a model that speaks Anthropic's Messages API, as its list of models has them. */
+  readonly capabilities?: ModelCapabilities
+}
+
+/** Capabilities of a model by name: whether it has one, or parts of it (`{ image_input: { supported: true } }`). */
+export interface ModelCapabilities {
+  readonly [name: string]: boolean | null | ModelCapabilities
 }
 
 /** How a provider serves an endpoint other than chat completions. */
@@ -174,6 +190,11 @@ export interface BudgetHint {
   readonly most?: number
 }
 
+/**
+ * A form of tools beside function tools: `custom` tools, whose input is plain text, and `functions` with `function_call`, the way before tools.
+ */
+export type ToolForm = 'custom' | 'functions'
+
 /** What a model takes of hints: parts of a call that are harmless to leave out. */
 export interface Hints {
   /** The values of `reasoning_effort`. */
@@ -219,6 +240,11 @@ export interface Provider {
    */
   readonly toolNames?: (model: string) => RegExp | undefined
   /**
+   * The forms of tools beside function tools that its upstream takes in chat completions. Tools of the others reach it as function tools, and the client
+   * gets calls in its own form. Absent: with `verbatim` parameters all, else none.
+   */
+  readonly toolForms?: readonly ToolForm[]
+  /**
    * True if its translator writes into the `extra_content` of tool calls what the upstream wants back with their results. Most clients of chat
    * completions drop that member: the gateway keeps it, and `request` finds it in `attempt.callStates`, for `withCallStates`.
    */
@@ -236,7 +262,7 @@ export interface Provider {
     call: Call,
     model: string,
     refused?: UpstreamRefusal,
-  ): Pick<Provider, 'parameters' | 'request' | 'translator' | 'error' | 'takesCallStates'> | undefined
+  ): Pick<Provider, 'parameters' | 'request' | 'translator' | 'error' | 'takesCallStates' | 'toolForms'> | undefined
   /** The other endpoints that its upstream serves. Absent: chat completions only. */
   readonly endpoints?: Readonly<Partial<Record<Exclude<EndpointName, 'chat.completions' | 'models'>, EndpointOperation>>>
   /** Reads a reply with a status of 300 or more. Absent: it is read as OpenAI's error body. */

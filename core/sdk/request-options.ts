@@ -3,7 +3,7 @@ import type { Call } from './call.ts'
 import type { ChatRequest, ResponseFormat, ToolChoice } from './chat.ts'
 import { type FormatBy, type FormatPlan, formattedReply, formattedRequest, type JsonFormat } from './formatted-answers.ts'
 import { isCount, isRecord } from './json.ts'
-import { invalidValue, unsupportedParameter } from './parameters.ts'
+import { asksForNothing, invalidValue, unsupportedParameter } from './parameters.ts'
 import type { Translator } from './plugin.ts'
 
 /** The tools that a client allows the model, in whichever form `tool_choice` has. */
@@ -98,6 +98,49 @@ export const formatMembers = (call: Pick<Call, 'member'>): FormatMembers => {
 
 /** `top_k`: of how many tokens the model chooses the next one. Many upstreams take it, OpenAI does not. Undefined if it is absent or no such number. */
 export const readTopK = ({ top_k }: Readonly<ChatRequest>): number | undefined => (isPositive(top_k) ? top_k : undefined)
+
+/** A tier of service that a client asks for. */
+export interface AskedTier<Name extends string> {
+  /** The upstream's name of it. Absent: that of a request without a tier. */
+  readonly sent?: Name
+  /** Whether the upstream has no such tier: the request is served by the usual one, and the client is told. */
+  readonly dropped: boolean
+}
+
+/**
+ * `service_tier`: how urgently a request is served, and at which price. `names`: the upstream's names of the tiers that it has, by those of clients. `auto`
+ * leaves the choice to the account's settings, and `default` is the usual tier.
+ */
+export function readServiceTier<Name extends string>(
+  { service_tier: tier }: Readonly<ChatRequest>,
+  names: Readonly<Record<string, Name | undefined>>,
+): AskedTier<Name> {
+  const sent = typeof tier === 'string' && Object.hasOwn(names, tier) ? names[tier] : undefined
+  if (sent !== undefined) return { sent, dropped: false }
+  return { dropped: !asksForNothing('service_tier', tier) && tier !== 'default' }
+}
+
+/** A search of the web that a client lets the vendor do. */
+export interface AskedSearch {
+  /** Where the user is: any of `city`, `country`, `region` and `timezone`. */
+  readonly location?: Readonly<Record<string, string>>
+  /** How much of what is found the model reads: `low`, `high`. Absent: as usual. */
+  readonly size?: string
+}
+
+const PLACES = ['city', 'country', 'region', 'timezone']
+
+/** `web_search_options`: undefined if the client asks for no search. What the namespace allows is checked before. */
+export function readWebSearch({ web_search_options: options }: Readonly<ChatRequest>): AskedSearch | undefined {
+  if (!isRecord(options)) return undefined
+  const { user_location: user, search_context_size: size } = options
+  const place = isRecord(user) && isRecord(user.approximate) ? user.approximate : {}
+  const location = PLACES.flatMap((name) => (typeof place[name] === 'string' ? [[name, place[name]] as const] : []))
+  return {
+    ...(location.length > 0 && { location: Object.fromEntries(location) }),
+    ...(typeof size === 'string' && size !== 'medium' && { size }),
+  }
+}
 
 /** How much a client asks the model to think. */
 export interface AskedThinking {

@@ -76,6 +76,35 @@ export class KeptText {
   }
 }
 
+/** What vendors call the tier that is OpenAI's `default`. */
+const STANDARD: ReadonlySet<unknown> = new Set(['standard', 'unspecified'])
+
+/**
+ * For a completion, and the chunk with its usage: by which tier an upstream says that it has served the call, in OpenAI's terms. The price of the call
+ * follows it. Empty if the upstream does not say.
+ */
+export function servedTier(tier: unknown): { readonly service_tier?: string } {
+  if (typeof tier !== 'string' || tier === '') return {}
+  return { service_tier: STANDARD.has(tier) ? 'default' : tier }
+}
+
+/** A source of a part of an answer, in OpenAI's terms; places are characters of the answer's text. */
+export interface UrlCitation {
+  readonly type: 'url_citation'
+  readonly url_citation: {
+    readonly start_index: number
+    readonly end_index: number
+    readonly title: string
+    readonly url: string
+  }
+}
+
+/** The citation of a source, for a message's `annotations`; none if its address is no text. */
+export function urlCitation(start: number, end: number, url: unknown, title: unknown): readonly UrlCitation[] {
+  if (typeof url !== 'string' || url === '') return []
+  return [{ type: 'url_citation', url_citation: { start_index: start, end_index: end, title: textOf(title), url } }]
+}
+
 /** An upstream's embeddings, as a provider returns them. Core checks them, and writes OpenAI's reply in the requested encoding. */
 export interface TranslatedEmbeddings {
   /** One for each input, in the order of the inputs. */

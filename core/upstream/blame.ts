@@ -1,8 +1,8 @@
 import type { UpstreamRefusal } from '../sdk/api.ts'
 
 /**
- * What an upstream refused: this request, whoever sends it; the gateway's credential, whatever is sent; the account that it belongs to, which has
- * no money; or `unclear`, one of them.
+ * What an upstream refused: the request itself; the gateway's credential, for all requests; the account of the credential, which has no money; or
+ * `unclear`, one of these.
  */
 export type Blame = 'request' | 'credential' | 'account' | 'unclear'
 

@@ -41,6 +41,24 @@ because to leave them out would change what was asked for. Some models take less
 
 Some clients send -1 as \`max_tokens\` or \`max_completion_tokens\` for no limit. Most upstreams refuse that: no upstream gets it, and the call has no limit of
 its own.
+
+Where \`tools\` are taken, [tools in other forms](#tools-in-other-forms) are too.
+`
+
+const TOOL_FORMS = `## Tools in other forms
+
+OpenAI has two other forms of tools in chat completions: custom tools (\`type: custom\`), whose input is plain text, and \`functions\` with
+\`function_call\`, the way before tools. Vendors that know function tools only get these in their place, and the client gets its own form back, whole and
+streamed:
+
+- A custom tool is a function with one argument, \`input\`. Its calls come back as \`tool_calls\` of the type \`custom\`, in a stream with all of the input in
+  one piece. A grammar stands in the description and is not enforced: \`tools.custom.format\` is named as dropped.
+- \`functions\` are tools, and \`function_call\` is \`tool_choice\`. The call comes back as \`message.function_call\` with the finish reason \`function_call\`; of several
+  calls in one answer the first one.
+- Calls and results of both forms in the conversation, choices of custom tools, and these in \`allowed_tools\` go along.
+
+\`azure-openai\`, the preset \`openai\`, \`sandbox\`, and an \`openai-compatible\` upstream without a preset get them as they are; OpenAI's Responses API gets custom
+tools.
 `
 
 /** The text of docs/providers.md, made of the providers' own tables. */
@@ -57,7 +75,7 @@ export async function providersPage(): Promise<string> {
   const rows = names.map((name) => [`\`${name}\``, ...columns.map(([, table]) => cell(table[name]))])
   const heads = ['parameter', ...columns.map(([name]) => name)]
   const lines = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
-  return [INTRODUCTION, lines.join('\n'), '', notes(tables, columns), ''].join('\n')
+  return [INTRODUCTION, lines.join('\n'), '', notes(tables, columns), '', TOOL_FORMS].join('\n')
 }
 
 /** All built-in providers by their names, each with the least configuration. */

@@ -160,6 +160,8 @@ const REGIONAL_GEMINI = ['3.1-flash-image*', '3.1-flash-lite*', '3.5*', '3.6*', 
  *   4.8 twice; batches half; on Vertex AI 1.1 times but for the global endpoint, since Sonnet 4.5. The lists have Bedrock's regional profiles.
  * - Data residency at OpenAI: 1.1 times for models since 2026-03-05, which is gpt-5.4: developers.openai.com/api/docs/guides/data-residency (read
  *   2026-11-26).
+ * - Gemini's flex tier, half as much: ai.google.dev/gemini-api/docs/flex-inference, docs.cloud.google.com/vertex-ai/generative-ai/docs/flex-paygo (read
+ *   2026-11-26). What its priority tier costs differs by model, and the pages do not say.
  * - Gemini on Vertex AI but for the global endpoint: LiteLLM's list, which names cloud.google.com/gemini-enterprise-agent-platform/generative-ai/
  *   pricing; not confirmed by that page, which could not be read.
  */
@@ -168,6 +170,7 @@ const RULES: readonly Rule[] = [
   { vendor: 'aws', models: ['*claude*'], times: HOUR },
   { vendor: 'google', models: ['*claude*'], times: HOUR },
   { vendor: 'google', models: [...SINCE_4_5, ...REGIONAL_GEMINI], regional: 1.1 },
+  { vendor: 'google', models: ['*gemini-*'], variants: { service_tier: { flex: 0.5 } } },
   { vendor: 'openai', models: ['gpt-5.6*', 'gpt-6*'], times: { name: 'cacheWrite12h', of: 'cacheWrite', factor: 2 } },
   { vendor: 'openai', models: ['gpt-5.5', 'gpt-5.5-2*'], variants: tiers(2.5) },
   { vendor: 'openai', models: ['gpt-5.4', 'gpt-5.4-2*', 'gpt-5.4-mini*', 'gpt-5.6*', 'gpt-6*'], variants: tiers(2) },

@@ -75,6 +75,12 @@ const OTHER_OUTPUT = 4096
 /** The most tokens that a model writes, or a number that it surely can write if that is unknown. `vendor`: of genai-prices. */
 export const outputLimitOf = (vendor: string | undefined, model: string): number => find(OUTPUT, vendor, model) ?? OTHER_OUTPUT
 
+/** The most tokens that a model writes; undefined if no row names its version, since the others are our choice. */
+export function knownOutputLimitOf(vendor: string, model: string): number | undefined {
+  const row = rowOf(OUTPUT, vendor, model)
+  return row !== undefined && /\d/.test(row[0]) ? row[1] : undefined
+}
+
 /** Pictures of mini and nano models have more tokens for each patch. */
 const OPENAI_PICTURE: ByModel[string] = [
   ['gpt-4o-mini*', 48_169],
@@ -112,7 +118,9 @@ export const pictureTokensOf = (vendor: string | undefined, model: string): numb
  */
 export const LARGEST_CONTEXT = 1_050_000
 
-function find(table: ByModel, vendor: string | undefined, model: string): number | undefined {
+function rowOf(table: ByModel, vendor: string | undefined, model: string): ByModel[string][number] | undefined {
   if (vendor === undefined || !Object.hasOwn(table, vendor)) return undefined
-  return table[vendor]!.find(([glob]) => matchesGlob(glob, model))?.[1]
+  return table[vendor]!.find(([glob]) => matchesGlob(glob, model))
 }
+
+const find = (table: ByModel, vendor: string | undefined, model: string): number | undefined => rowOf(table, vendor, model)?.[1]

@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto'
 import { BoundedMap } from '../../async/bounded-map.ts'
 import type { Config, ModelPriceConfig, NamespaceConfig, PricesConfig } from '../../config/config.ts'
+import type { KnownFacts } from '../../protocol/known-model.ts'
 import type { ServedVariants } from '../../protocol/variants.ts'
 import type { Cost, Served, Usage } from '../../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../../text/diagnostic.ts'
 import { matchesGlob } from '../../text/glob.ts'
 import { type Catalogue, type CataloguePrice, loadCatalogue, type SecondPrice } from './catalogue.ts'
 import type { ListReader } from './list-data.ts'
-import { LARGEST_CONTEXT, outputLimitOf, pictureTokensOf } from './model-limits.ts'
+import { knownOutputLimitOf, LARGEST_CONTEXT, outputLimitOf, pictureTokensOf } from './model-limits.ts'
 import {
   costOf,
   createPrice,
@@ -155,6 +156,17 @@ export class PriceList {
   contextLengthOf({ namespace, model }: Pick<Served, 'namespace' | 'model'>): number | undefined {
     const vendor = this.#vendors.get(namespace)
     return vendor === undefined ? undefined : this.#catalogue!.contextLengthOf(vendor, model)
+  }
+
+  /** What is known of a model, without estimates. */
+  factsOf(served: Served): KnownFacts {
+    const vendor = this.#vendors.get(served.namespace)
+    const price = this.priceOf(served)
+    return {
+      context: this.contextLengthOf(served),
+      output: vendor === undefined ? undefined : knownOutputLimitOf(vendor, served.model),
+      price: price && { name: price.name, rates: price.tiers.at(-1)!.rates, request: price.request },
+    }
   }
 
   /** What bounds a call to a model, by the model of the vendor that it is or is priced like. */

@@ -1,4 +1,5 @@
 import type { UpstreamRefusal, Usage } from '../../sdk/api.ts'
+import { isRecord } from '../../sdk/json.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import type { EventKind, EventReader, StreamedCall } from '../format.ts'
 import { isWhole, type MadeTokens, sumOfUsage } from '../usage.ts'
@@ -15,9 +16,11 @@ interface MediaEvent extends Readonly<Record<string, unknown>> {
 
 /** The events of an endpoint. */
 export interface MediaEvents {
+  /** How the type of an event with a part of the answer ends. */
+  readonly part: string
   /** How the type of a last event ends. */
   readonly last: string
-  /** The members of events that hold what the client asked for, as text. */
+  /** The members of these events that hold what the client asked for, as text. */
   readonly content: readonly string[]
 }
 
@@ -50,28 +53,30 @@ export class MediaEventReader implements EventReader {
 
   read(data: string, named: string): EventKind {
     if (data.trim() === '') return 'drop'
-    if (data.startsWith('[DONE]')) return this.#hasContent ? 'last' : 'malformed'
+    if (data.startsWith('[DONE]')) return this.finished ? 'last' : 'cut'
     const event = parseUnencoded(data) as MediaEvent | undefined
     if (event === undefined) return 'malformed'
     const { events, makes } = this.#stream
-    const { last, content } = events
+    const { part, last, content } = events
     const type = typeof event.type === 'string' ? event.type : named
     if (event.error != null || type === 'error') {
       this.refusal = refusalOf(event)
       return 'error'
     }
+    const isLast = type.endsWith(last)
     for (const name of content) {
       if (event[name] == null) continue
       if (typeof event[name] !== 'string') return 'malformed'
-      this.#hasContent = true
+      // Clients do not read events of an unknown type.
+      this.#hasContent ||= isLast || type.endsWith(part)
       if (makes !== undefined) this.report.made(makes)
     }
     // vLLM streams transcripts as chunks of chat completions (vllm-project/vllm, examples/online_serving/openai_transcription_client.py, 2026-11-26).
     if (type === '') {
       if (!Array.isArray(event.choices)) return 'malformed'
       this.#hasContent ||= event.choices.length > 0
+      this.finished ||= event.choices.some((choice) => isRecord(choice) && choice.finish_reason != null)
     }
-    const isLast = type.endsWith(last)
     if (isLast && !this.#hasContent) return 'malformed'
     // Several pictures have a last event each.
     this.finished ||= isLast

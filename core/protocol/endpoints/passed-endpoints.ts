@@ -69,7 +69,7 @@ const completionReply: ReplyFormat = {
 
 const imageReplies: Replies = {
   isReply: (reply) => lists(reply, 'data', ({ b64_json, url }) => typeof (b64_json ?? url) === 'string'),
-  events: { last: '.completed', content: ['b64_json', 'url'] },
+  events: { part: '.partial_image', last: '.completed', content: ['b64_json', 'url'] },
   usage: (reply) => mediaUsage(reply, 'image_tokens'),
   makes: 'image_tokens',
 }
@@ -82,7 +82,7 @@ const TEXTS = new Set<unknown>(['text', 'srt', 'vtt'])
 
 const transcripts: Replies = {
   isReply: (reply) => reply.isText('text'),
-  events: { last: '.done', content: ['delta', 'text'] },
+  events: { part: '.delta', last: '.done', content: ['delta', 'text'] },
   bytes: /^(?:text\/(?:plain|vtt|srt)|application\/(?:x-subrip|json|octet-stream))\b/,
   kind: (call) => (call.stream ? 'events' : TEXTS.has(call.member('response_format')) ? 'bytes' : 'whole'),
   usage: (reply) => mediaUsage(reply),
@@ -162,7 +162,7 @@ const ROWS: readonly PassedEndpoint[] = [
       properties: { input: string, stream: boolean, stream_format: string, response_format: string },
     },
     replies: {
-      events: { last: '.done', content: ['audio'] },
+      events: { part: '.delta', last: '.done', content: ['audio'] },
       bytes: /^(?:audio\/|application\/octet-stream\b)/,
       kind: (call) => (call.stream || call.member('stream_format') === 'sse' ? 'events' : 'bytes'),
       usage: (reply) => mediaUsage(reply, 'audio_tokens'),

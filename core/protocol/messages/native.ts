@@ -43,6 +43,7 @@ export const countReply = (endpoint: EndpointName): ReplyFormat => ({
   usage: () => NO_TOKENS,
   normalise: (translated) => translated,
   generates: false,
+  uses: NO_TOKENS,
 })
 
 type Members = Readonly<Record<string, unknown>>

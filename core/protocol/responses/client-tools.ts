@@ -1,4 +1,5 @@
 import { isRecord, parseRecord, textOf } from '../../sdk/json.ts'
+import { argumentsOfInput, inputOfArguments } from '../custom-tools.ts'
 import { fittedName } from '../tool-names.ts'
 import { addedTools, membersOf } from './added-tools.ts'
 import type { ItemStatus, Members, OutputItem, PatchOperation } from './wire.ts'
@@ -73,9 +74,9 @@ export const KINDS: Readonly<Record<ToolType, ToolKind>> = {
     call: 'custom_tool_call',
     output: 'custom_tool_call_output',
     prefix: 'ctc',
-    toArguments: ({ input }) => JSON.stringify({ input: textOf(input) }),
+    toArguments: ({ input }) => argumentsOfInput(input),
     toContent: ({ output }) => output,
-    toItem: (own, { type: _, ...named }, text) => ({ ...own, ...named, type: 'custom_tool_call', input: readInput(text) }),
+    toItem: (own, { type: _, ...named }, text) => ({ ...own, ...named, type: 'custom_tool_call', input: inputOfArguments(text) }),
   },
   tool_search: {
     call: 'tool_search_call',
@@ -196,12 +197,6 @@ export const conversationTools = (input: unknown): ReadonlyMap<string, ClientToo
 function toFoundTools({ tools }: Members): string {
   const names = [...clientTools(tools).keys()]
   return names.length === 0 ? 'No tools were found.' : `These tools can be called now: ${names.join(', ')}`
-}
-
-/** The input of a custom tool, from the arguments of its function. Text that is no such argument is taken as it is. */
-function readInput(text: string): string {
-  const { input } = parseRecord(text) ?? {}
-  return typeof input === 'string' ? input : text
 }
 
 function toOperation({ type, path, diff }: Members): PatchOperation {

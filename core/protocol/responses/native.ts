@@ -166,14 +166,14 @@ class ResponseStreamReader implements EventReader {
     return 'last'
   }
 
-  /** Whether the response has begun that the event belongs to. */
+  /** Whether the response has begun that the event belongs to. Types that are not known may belong to none. */
   #isInPlace(type: string, data: string): boolean {
     if (PRELUDE.has(type)) {
       this.#hasBegun = HAS_RESPONSE.test(data)
       return this.#hasBegun
     }
     this.#hasItems ||= ITEM_EVENTS.has(type)
-    return this.#hasBegun || type === 'error' || LAST.has(type)
+    return this.#hasBegun || !type.startsWith('response.') || LAST.has(type)
   }
 
   #seal(event: Event | undefined): void {
@@ -182,7 +182,7 @@ class ResponseStreamReader implements EventReader {
   }
 
   isMeaningful(data: string, named: string): boolean {
-    return !PRELUDE.has(typeOf(data, named) ?? '')
+    return this.#hasBegun && !PRELUDE.has(typeOf(data, named) ?? '')
   }
 
   #refuse(body: unknown): EventKind {

@@ -1,5 +1,6 @@
 import type { ChatRequest, ChatTool } from '../../sdk/api.ts'
 import { isRecord, textOf } from '../../sdk/json.ts'
+import { CUSTOM_PARAMETERS, customDescription } from '../custom-tools.ts'
 import type { Notes } from '../notes.ts'
 import { toParameters } from '../tool-schema.ts'
 import { addedTools, membersOf, type PlacedTool } from './added-tools.ts'
@@ -8,14 +9,6 @@ import type { Members } from './wire.ts'
 
 /** Members of a tool that change how OpenAI offers or runs it, not what it does. */
 const HINTS = ['allowed_callers', 'async', 'defer_loading', 'output_schema'] as const
-
-/** The argument of a custom tool, as a function. */
-const CUSTOM = {
-  type: 'object',
-  properties: { input: { type: 'string', description: 'All of the input, as plain text.' } },
-  required: ['input'],
-  additionalProperties: false,
-}
 
 /** The tools of a request and those that its conversation adds, and their choice. */
 export function toToolset(
@@ -72,25 +65,25 @@ function toTool(tool: Members, type: ToolType, named: Members, notes: Notes): Ch
   const definition = KINDS[type].definition?.(tool)
   if (definition !== undefined) return { type: 'function', function: { name, ...definition } }
   const { parameters, strict } = tool
-  const description = [textOf(tool.description), type === 'custom' ? grammarOf(tool.format, notes) : '']
-    .filter(Boolean)
-    .join('\n\n')
+  const description = customDescription(tool.description, type === 'custom' ? grammarOf(tool.format, notes) : undefined)
   return {
     type: 'function',
     function: {
       name,
       ...(description !== '' && { description }),
-      ...(type === 'custom' ? { parameters: CUSTOM } : isRecord(parameters) && { parameters: toParameters(parameters) }),
+      ...(type === 'custom'
+        ? { parameters: CUSTOM_PARAMETERS }
+        : isRecord(parameters) && { parameters: toParameters(parameters) }),
       ...(strict === true && { strict }),
     },
   }
 }
 
-/** The grammar of a custom tool's input, in words: chat completions of other vendors do not enforce it. */
-function grammarOf(format: unknown, notes: Notes): string {
-  if (!isRecord(format) || format.type !== 'grammar') return ''
+/** The grammar of a custom tool's input, which chat completions of other vendors do not enforce. */
+function grammarOf(format: unknown, notes: Notes): Members | undefined {
+  if (!isRecord(format) || format.type !== 'grammar') return undefined
   notes.drop('tools[].format')
-  return `The input must match this ${textOf(format.syntax)} grammar:\n${textOf(format.definition)}`
+  return format
 }
 
 function toChoice(choice: unknown, notes: Notes): Partial<ChatRequest> {

@@ -32,8 +32,6 @@ export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
   tools: { tools: [TOOL] },
   tool_choice: { tools: [TOOL], tool_choice: 'required' },
   parallel_tool_calls: { tools: [TOOL], parallel_tool_calls: false },
-  functions: { functions: [{ name: 'look' }] },
-  function_call: { functions: [{ name: 'look' }], function_call: 'auto' },
   response_format: { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: SCHEMA, strict: true } } },
   reasoning_effort: { reasoning_effort: 'low' },
   verbosity: { verbosity: 'low' },
@@ -50,6 +48,12 @@ export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
   prompt_cache_retention: { prompt_cache_retention: '24h' },
   prompt_cache_options: { prompt_cache_options: { mode: 'implicit' } },
   moderation: { moderation: { model: 'omni-moderation-latest' } },
+}
+
+/** Those that reach a provider as `tools` and `tool_choice`, unless it takes them: a table need not list them. */
+export const FUNCTION_PARAMETERS: Readonly<Record<string, Asked>> = {
+  functions: { functions: [{ name: 'look' }] },
+  function_call: { functions: [{ name: 'look' }], function_call: 'auto' },
 }
 
 /** Members of other vendors' protocols: OpenAI has none of them, but a provider may map them. */

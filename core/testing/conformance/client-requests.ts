@@ -1,5 +1,5 @@
 import type { Asked } from '../translator/run-translator.ts'
-import { CHAT_PARAMETERS, OTHER_PARAMETERS } from './chat-parameters.ts'
+import { CHAT_PARAMETERS, FUNCTION_PARAMETERS, OTHER_PARAMETERS } from './chat-parameters.ts'
 import { IMAGE } from './requests.ts'
 
 /** The parameters of a tool, with the parts of a JSON Schema that translations lose most easily. */
@@ -233,6 +233,8 @@ export const CHAT_REQUESTS: Readonly<Record<string, Asked>> = {
 
 /** All parameters at once, for a provider that passes them on, but those that it refuses. */
 export function parametersBut(refused: readonly string[]): Asked {
-  const asked = Object.entries({ ...CHAT_PARAMETERS, ...OTHER_PARAMETERS }).filter(([name]) => !refused.includes(name))
+  const asked = Object.entries({ ...CHAT_PARAMETERS, ...FUNCTION_PARAMETERS, ...OTHER_PARAMETERS }).filter(
+    ([name]) => !refused.includes(name),
+  )
   return Object.assign({}, ...asked.map(([, members]) => members))
 }

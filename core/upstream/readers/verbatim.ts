@@ -51,9 +51,7 @@ export class VerbatimReader implements BodyReader {
       if (decoder === undefined) this.#events.push(bytes)
       else this.#decode(() => decoder.push(bytes))
     } catch (error) {
-      throw error instanceof EventTooLongError
-        ? new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('EVENT_TOO_LONG') })
-        : error
+      throw error instanceof EventTooLongError ? invalid('EVENT_TOO_LONG') : error
     } finally {
       this.#plan.stream.flush()
     }
@@ -106,12 +104,14 @@ export class VerbatimReader implements BodyReader {
       case 'drop':
         return
       case 'done':
-        this.#onDone()
+        this.#done = true
         return
+      case 'cut':
+        throw invalid(this.#plan.stream.begun ? 'STREAM_CUT' : 'EMPTY_STREAM')
       case 'error':
         throw new UpstreamError(this.#stream.refusal!)
       case 'malformed':
-        throw malformed()
+        throw invalid('MALFORMED_EVENT')
     }
   }
 
@@ -139,25 +139,18 @@ export class VerbatimReader implements BodyReader {
     }
     for (const sent of transformChunk(parse(data), transforms)) stream.push(frame(latin1(sent)), meaningful)
   }
-
-  #onDone(): void {
-    if (!this.#stream.finished && !this.#plan.stream.begun) {
-      throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('EMPTY_STREAM') })
-    }
-    this.#done = true
-  }
 }
 
 /** Parses a chunk for transforms. Adds `choices`: some upstreams omit them. */
 function parse(data: string): ChatChunk {
   const chunk = parseUpstreamObject(Buffer.from(data, 'latin1'))
   const complete = chunk && { ...chunk, choices: chunk.choices ?? [] }
-  if (complete === undefined || !hasChoices(complete)) throw malformed()
+  if (complete === undefined || !hasChoices(complete)) throw invalid('MALFORMED_EVENT')
   return complete as ChatChunk
 }
 
-const malformed = (): GatewayError =>
-  new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('MALFORMED_EVENT') })
+const invalid = (code: UpstreamFailure['code']): GatewayError =>
+  new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure(code) })
 
 /** The sink of a passed-through stream writes latin1. */
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1')

@@ -1,7 +1,9 @@
 import {
   type FactsByModel,
   type GetPage,
+  isRecord,
   type Model,
+  type ModelCapabilities,
   modelFacts,
   type Paging,
   readPages,
@@ -83,8 +85,9 @@ export async function listModels(get: GetPage): Promise<readonly Model[]> {
   return (await readPages(get, PAGING)).flatMap(toModel)
 }
 
-function toModel({ id, created_at, max_input_tokens: length }: Readonly<Record<string, unknown>>): Model[] {
+function toModel({ id, created_at, ...rest }: Readonly<Record<string, unknown>>): Model[] {
   if (typeof id !== 'string') return []
+  const { display_name: name, max_input_tokens: length, max_tokens: most, capabilities } = rest
   const created = Math.floor(Date.parse(String(created_at)) / 1000)
   return [
     {
@@ -92,6 +95,21 @@ function toModel({ id, created_at, max_input_tokens: length }: Readonly<Record<s
       owned_by: 'anthropic',
       ...(created > 0 && { created }),
       ...(typeof length === 'number' && { context_length: length }),
+      ...(typeof name === 'string' && { name }),
+      ...(typeof most === 'number' && { max_output_tokens: most }),
+      ...(isRecord(capabilities) && {
+        input_modalities: ['text', ...INPUTS.flatMap(([able, kind]) => (has(capabilities[able]) ? [kind] : []))],
+        output_modalities: ['text'],
+        capabilities: capabilities as ModelCapabilities,
+      }),
     },
   ]
 }
+
+/** Capabilities to read, and OpenRouter's words for what is read. */
+const INPUTS = [
+  ['image_input', 'image'],
+  ['pdf_input', 'file'],
+] as const
+
+const has = (capability: unknown): boolean => isRecord(capability) && capability.supported === true

@@ -6,10 +6,13 @@ import {
   expectText,
   type FinishReason,
   isRecord,
+  servedTier,
   type ToolCall,
   type TranslatedCompletion,
   textOf,
+  type UrlCitation,
   type Usage,
+  urlCitation,
   usageOfMessages,
 } from 'unified-model-gateway/plugin'
 import { type Placed, placed, toThinkingBlock, toThinkingState } from './reasoning.ts'
@@ -27,6 +30,7 @@ export function toCompletion(body: unknown): TranslatedCompletion {
   const text = joinTexts(blocks, 'text')
   const thinking = joinTexts(blocks, 'thinking')
   const refusal = toExplanation(reply.stop_details)
+  const sources = toSources(blocks)
   if (text === '' && calls.length === 0 && blocks.some(isUnknown)) throw nothingKnown()
   return {
     ...(typeof reply.id === 'string' && { id: reply.id }),
@@ -36,12 +40,14 @@ export function toCompletion(body: unknown): TranslatedCompletion {
           content: text === '' && calls.length > 0 ? null : text,
           ...(thinking && { reasoning_content: thinking }),
           ...(refusal && { refusal }),
+          ...(sources.length > 0 && { annotations: sources }),
           ...(calls.length > 0 && { tool_calls: calls }),
         },
         finish_reason: toFinishReason(reply.stop_reason),
       },
     ],
     usage: usageOfMessages(reply.usage ?? {}),
+    ...servedTier(reply.usage?.service_tier),
   }
 }
 
@@ -72,6 +78,22 @@ function joinTexts(blocks: readonly ReplyBlock[], type: 'text' | 'thinking'): st
   return blocks.map((block) => (block.type === type ? expectText(block[type], type) : '')).join('')
 }
 
+/** The sources of the texts: each of a whole block. */
+function toSources(blocks: readonly ReplyBlock[]): readonly UrlCitation[] {
+  let end = 0
+  return blocks.flatMap(({ type, text, citations }) => {
+    if (type !== 'text') return []
+    const start = end
+    end += textOf(text).length
+    return Array.isArray(citations) ? citations.flatMap((citation) => toSource(citation, start, end)) : []
+  })
+}
+
+/** A source on the web. Others, such as documents of the client's, have no address. */
+export function toSource(citation: unknown, start: number, end: number): readonly UrlCitation[] {
+  return isRecord(citation) ? urlCitation(start, end, citation.url, citation.title) : []
+}
+
 function toToolCalls(blocks: readonly ReplyBlock[], model: string): ToolCall[] {
   const calls: ToolCall[] = []
   let thinking: Placed<ThinkingBlock>[] = []
@@ -92,8 +114,8 @@ function toToolCalls(blocks: readonly ReplyBlock[], model: string): ToolCall[] {
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
-  // Only with tools that Anthropic runs, which this provider never requests.
-  ['pause_turn', 'stop'],
+  // A long search: Anthropic would go on with the rest in another call.
+  ['pause_turn', 'length'],
   ['max_tokens', 'length'],
   ['model_context_window_exceeded', 'length'],
   ['tool_use', 'tool_calls'],

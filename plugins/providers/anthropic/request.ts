@@ -15,8 +15,10 @@ import {
   type ParameterSupport,
   planFormat,
   readResponseFormat,
+  readServiceTier,
   readThinking,
   readTopK,
+  readWebSearch,
   refused,
   textOf,
   withCallStates,
@@ -65,10 +67,18 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
 
   user: mapped('metadata.user_id'),
   safety_identifier: mapped('metadata.user_id'),
+  service_tier: mapped('service_tier'),
+  web_search_options: mapped('tools'),
 
   'tools.strict': mapped('tools.strict'),
   prompt_cache_breakpoint: mapped('cache_control'),
 }
+
+/**
+ * The tier for those who have bought none. Anthropic's own default, `auto`, takes what the account has bought of the priority tier ("Service tiers",
+ * platform.claude.com; types of @anthropic-ai/sdk 1.11; read 2026-11-26).
+ */
+const TIERS = { default: 'standard_only', standard_only: 'standard_only' } as const
 
 /** The model of a request. */
 export interface Target {
@@ -128,6 +138,7 @@ export function toMessagesRequest(asked: Readonly<ChatRequest>, target: Target):
   // Claude continues its message neither while it thinks nor by a schema.
   const continues = facts.prefill && !reasoning.on && format === undefined
   const user = textOf(body.safety_identifier ?? body.user)
+  const tier = readServiceTier(body, TIERS)
   return {
     request: {
       model: target.model,
@@ -143,11 +154,14 @@ export function toMessagesRequest(asked: Readonly<ChatRequest>, target: Target):
       ...sampling.sent,
       ...(stop.sent.length > 0 && { stop_sequences: stop.sent }),
       ...(user && { metadata: { user_id: user } }),
+      ...(tier.sent && { service_tier: tier.sent }),
       ...(body.stream && { stream: true }),
     },
     dropped: [
       ...sampling.dropped,
       ...stop.dropped,
+      ...(tier.dropped ? ['service_tier'] : []),
+      ...(readWebSearch(body)?.size ? ['web_search_options.search_context_size'] : []),
       ...lostFormat(plan),
       ...(thinking && reasoning.dropped ? [thinking.param] : []),
       ...droppedInside(asked, {

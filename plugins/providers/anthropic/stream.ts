@@ -7,6 +7,7 @@ import {
   expectText,
   KeptText,
   type MessagesUsage,
+  servedTier,
   type TranslatedChunk,
   type Translator,
   textOf,
@@ -15,7 +16,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { type Placed, placed, toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import { expectBlock, nothingKnown, toCompletion, toExplanation, toFinishReason, usageOf } from './reply.ts'
+import { expectBlock, nothingKnown, toCompletion, toExplanation, toFinishReason, toSource, usageOf } from './reply.ts'
 import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock } from './wire.ts'
 
 /** Translates the reply to `POST /v1/messages`, whole or streamed. */
@@ -43,6 +44,11 @@ class MessageStream {
   #thinking: Placed<ThinkingBlock>[] = []
   /** Characters of text before the first call. Text after it stands before it in the message, and so before the thinking of later calls. */
   #written = 0
+  /** Characters of text, and where the last block of text began. */
+  #said = 0
+  #begin = 0
+  /** Of the block of text. */
+  #citations: unknown[] = []
   readonly #kept = new KeptText()
   #model = ''
   #calls = 0
@@ -110,13 +116,14 @@ class MessageStream {
   #count(later: MessagesUsage | null | undefined): readonly TranslatedChunk[] {
     this.#usage = { ...this.#usage, ...Object.fromEntries(Object.entries(later ?? {}).filter(([, value]) => value !== null)) }
     const usage = usageOfMessages(this.#usage)
-    return usage === undefined ? [] : [chunk.usage(usage)]
+    return usage === undefined ? [] : [{ ...chunk.usage(usage), ...servedTier(this.#usage.service_tier) }]
   }
 
   #startBlock(index: number | undefined, block: ReplyBlock): readonly TranslatedChunk[] {
     if (this.#open.has(index)) throw new Error('a block that begins twice')
     switch (block.type) {
       case 'text':
+        this.#begin = this.#said
         return this.#say(block.text)
       case 'thinking': {
         const [thinking, signature] = [this.#kept.add(block.thinking), this.#kept.add(block.signature)]
@@ -146,6 +153,7 @@ class MessageStream {
   #say(text: unknown): readonly TranslatedChunk[] {
     const chunks = chunk.fromText(chunk.content, text)
     this.#hasAnswer ||= chunks.length > 0
+    this.#said += textOf(text).length
     if (this.#calls === 0) this.#written += textOf(text).length
     return chunks
   }
@@ -164,7 +172,12 @@ class MessageStream {
   #continueBlock(block: OpenBlock | undefined, delta: ReplyDelta): readonly TranslatedChunk[] {
     switch (delta.type) {
       case 'text_delta':
+        if (delta.text == null) this.#leaveOut()
         return this.#say(delta.text)
+      case 'citations_delta':
+        this.#kept.add(JSON.stringify(delta.citation))
+        this.#citations.push(delta.citation)
+        return []
       case 'thinking_delta':
         if (block?.kind === 'thinking') block.thinking += this.#kept.add(delta.thinking)
         return chunk.fromText(chunk.reasoning, delta.thinking)
@@ -172,6 +185,7 @@ class MessageStream {
         if (block?.kind === 'thinking') block.signature += this.#kept.add(delta.signature)
         return []
       case 'input_json_delta':
+        if (delta.partial_json == null) this.#leaveOut()
         return continueCall(block, expectText(delta.partial_json, 'partial_json'))
       default:
         this.#leaveOut()
@@ -182,6 +196,7 @@ class MessageStream {
   #stopBlock(index: number | undefined): readonly TranslatedChunk[] {
     const block = this.#open.get(index)
     this.#open.delete(index)
+    if (this.#citations.length > 0) return this.#cite()
     if (block?.kind === 'thinking' && block.signature) {
       this.#thought({ type: 'thinking', thinking: block.thinking, signature: block.signature })
     }
@@ -189,6 +204,12 @@ class MessageStream {
     if (block?.kind === 'tool' && !block.begun && block.isPartial) throw nothingKnown()
     if (block?.kind === 'tool' && !block.begun) return [chunk.toolArguments(block.call, expectArguments(block.input))]
     return []
+  }
+
+  #cite(): readonly TranslatedChunk[] {
+    const sources = this.#citations.flatMap((citation) => toSource(citation, this.#begin, this.#said))
+    this.#citations = []
+    return sources.length > 0 ? [chunk.annotations(sources)] : []
   }
 
   #finish(): readonly TranslatedChunk[] {

@@ -15,8 +15,9 @@ export interface MessagesRequest {
   readonly top_p?: number
   readonly top_k?: number
   readonly metadata?: { readonly user_id: string }
+  readonly service_tier?: 'standard_only'
   readonly stop_sequences?: readonly string[]
-  readonly tools?: readonly Tool[]
+  readonly tools?: readonly (Tool | WebSearchTool)[]
   readonly tool_choice?: ToolChoice
   /** Of the last block. */
   readonly cache_control?: CacheMark
@@ -107,6 +108,13 @@ export interface Tool extends Cacheable {
   readonly strict?: true
 }
 
+/** Anthropic's search of the web, which it runs itself ("Web search tool", platform.claude.com; read 2026-11-26). */
+export interface WebSearchTool {
+  readonly type: 'web_search_20250305'
+  readonly name: 'web_search'
+  readonly user_location?: { readonly type: 'approximate'; readonly [place: string]: string }
+}
+
 /** The tools that the model may or must use. */
 export type ToolChoice =
   | { readonly type: 'none' }
@@ -141,7 +149,7 @@ export interface MessageReply {
   readonly usage?: MessagesUsage
 }
 
-/** A block of a reply. Blocks of other types, such as server tools and citations, are ignored. */
+/** A block of a reply. Blocks of other types, such as searches and what they have found, are ignored. */
 export interface ReplyBlock {
   readonly type?: unknown
   readonly text?: unknown
@@ -151,11 +159,14 @@ export interface ReplyBlock {
   readonly id?: unknown
   readonly name?: unknown
   readonly input?: unknown
+  /** Of a text: its sources. */
+  readonly citations?: unknown
 }
 
 /** A delta of a block. */
 export interface ReplyDelta extends ReplyBlock {
   readonly partial_json?: unknown
+  readonly citation?: unknown
   /** In message_delta. */
   readonly stop_reason?: unknown
   readonly stop_details?: unknown

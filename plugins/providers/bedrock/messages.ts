@@ -153,6 +153,10 @@ function toResultContent(block: Block, path: string): ResultContent {
 /** The most cache points of a request: Bedrock answers 400 to more. OpenAI takes any number and uses the latest four. */
 const MAX_CACHE_POINTS = 4
 
+/** How many cache points a conversation leaves to the tools before it. */
+export const cachePointsLeft = ({ system, messages }: Conversation): number =>
+  MAX_CACHE_POINTS - [system, ...messages.map(({ content }) => content)].flat().filter((block) => 'cachePoint' in block).length
+
 /** Removes the earliest cache points above the maximum. `contents`: in the order in which the model reads them. */
 function keepLatestCachePoints(contents: readonly Block[][]): void {
   let kept = 0

@@ -17,7 +17,10 @@ import shipped from './models.json' with { type: 'json' }
  * the first row that matches a model and has a fact decides it.
  *
  * Sources of `prefill`: "The model that you are using requires the last turn in the conversation to be a user message"
- * (github.com/i-am-bee/beeai-framework, issue 753), "Prefill the assistant's content" (Amazon Nova user guide); the others: "Supported models and features", "Get validated JSON results from models", "Prompt caching" (Amazon Bedrock user guide),
+ * (github.com/i-am-bee/beeai-framework, issue 753), "Prefill the assistant's content" (Amazon Nova user guide); of `toolCaching` beside the guide
+ * github.com/BerriAI/litellm, issue 21969; of `topK` "Core inference" (Amazon Nova 2 user guide; read 2026-11-26); of `tiers` "Service tiers
+ * for optimizing performance and cost" (Amazon Bedrock user guide, as of its launch; Claude has none), AWS's guidance for intelligent document processing (Nova 2
+ * Lite), github.com/openclaw/openclaw, pull request 64512 (Kimi K2.5; read 2026-11-26); the others: "Supported models and features", "Get validated JSON results from models", "Prompt caching" (Amazon Bedrock user guide),
  * "Extended thinking" (Amazon Nova 2 user guide), the models' pages on platform.claude.com, and, for facts that these omit, langchain-aws
  * and vercel/ai (ed857f5).
  */
@@ -35,6 +38,11 @@ export const Facts = Type.Object(
     strictTools: Type.Boolean({ description: 'Takes tools whose arguments must follow their schema.' }),
     schemas: Type.Boolean({ description: 'Writes JSON by a schema (`outputConfig.textFormat`).' }),
     caching: Type.Boolean({ description: 'Takes cache points.' }),
+    toolCaching: Type.Boolean({ description: 'Takes cache points after tools too.' }),
+    topK: Type.Union([Type.Literal('none'), Type.Literal('claude'), Type.Literal('nova')], {
+      description: 'Takes `top_k`: not, by that name, or as `inferenceConfig.topK`.',
+    }),
+    tiers: Type.Boolean({ description: 'Takes the tiers `priority` and `flex`.' }),
     messages: Type.Union([Type.Literal('none'), Type.Literal('first'), Type.Literal('versions')], {
       description: "Takes Anthropic's Messages API: not, by its first version only, or by the one that the client names.",
     }),
@@ -79,6 +87,9 @@ const UNKNOWN: ModelFacts = {
   strictTools: false,
   schemas: false,
   caching: false,
+  toolCaching: false,
+  topK: 'none',
+  tiers: false,
   messages: 'none',
   shortToolIds: false,
   reasoning: 'none',
@@ -126,30 +137,42 @@ export async function listModels(get: GetList): Promise<readonly Model[]> {
     readPages(get('/foundation-models'), MODELS),
     readPages(get('/inference-profiles'), PROFILES),
   ])
-  const owners = new Map(models.map((model) => [String(model.modelId), nameOf(model.providerName)]))
-  return [...models.flatMap(toModel), ...profiles.flatMap((profile) => toProfile(profile, owners))]
+  const byId = new Map(models.map((model) => [String(model.modelId), model]))
+  return [...models.flatMap(toModel), ...profiles.flatMap((profile) => toProfile(profile, byId))]
 }
 
 /** A model that can be called by its own name; others are called by a profile. */
-function toModel({ modelId, providerName, modelLifecycle, inferenceTypesSupported }: Row): Model[] {
+function toModel(model: Row): Model[] {
+  const { modelId, modelLifecycle, inferenceTypesSupported } = model
   const id = nameOf(modelId)
   const onDemand = Array.isArray(inferenceTypesSupported) && inferenceTypesSupported.includes('ON_DEMAND')
   const isActive = !isRecord(modelLifecycle) || modelLifecycle.status === 'ACTIVE'
-  return id === undefined || !onDemand || !isActive ? [] : [{ id, ...ownedBy(nameOf(providerName)) }]
+  return id === undefined || !onDemand || !isActive ? [] : [{ id, ...factsIn(model) }]
 }
 
 /** AWS's profiles are called by their id, those of the account by their ARN. */
-function toProfile(profile: Row, owners: ReadonlyMap<string, string | undefined>): Model[] {
+function toProfile(profile: Row, models: ReadonlyMap<string, Row>): Model[] {
   const id = nameOf(profile.type === 'APPLICATION' ? profile.inferenceProfileArn : profile.inferenceProfileId)
   const listed = Array.isArray(profile.models) ? profile.models.filter(isRecord) : []
   const targets = listed.map(({ modelArn }) => String(modelArn).replace(/^.*\//, ''))
-  const model = targets.find((target) => owners.has(target))
-  return id === undefined || model === undefined || profile.status !== 'ACTIVE' ? [] : [{ id, ...ownedBy(owners.get(model)) }]
+  const model = targets.map((target) => models.get(target)).find((found) => found !== undefined)
+  return id === undefined || model === undefined || profile.status !== 'ACTIVE' ? [] : [{ id, ...factsIn(model) }]
 }
 
-function ownedBy(owner: string | undefined): Pick<Model, 'owned_by'> {
-  return owner === undefined ? {} : { owned_by: owner.toLowerCase() }
+/** What "FoundationModelSummary" of the Amazon Bedrock API reference says of a model (read 2026-11-26): `TEXT`, `IMAGE` …. */
+function factsIn({ modelName, providerName, inputModalities, outputModalities }: Row): Omit<Model, 'id'> {
+  const [name, owner] = [nameOf(modelName), nameOf(providerName)]
+  const lists = { input_modalities: inputModalities, output_modalities: outputModalities }
+  return {
+    ...(owner !== undefined && { owned_by: owner.toLowerCase() }),
+    ...(name !== undefined && { name }),
+    ...Object.fromEntries(
+      Object.entries(lists).flatMap(([key, list]) => (Array.isArray(list) ? [[key, list.map(lowerCase)]] : [])),
+    ),
+  }
 }
+
+const lowerCase = (value: unknown): string => String(value).toLowerCase()
 
 function nameOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined

@@ -7,6 +7,7 @@ import {
   expectText,
   type FinishReason,
   isRecord,
+  servedTier,
   type ToolCall,
   type TranslatedCompletion,
   UpstreamError,
@@ -41,6 +42,7 @@ export function toCompletion(body: unknown, model: string): TranslatedCompletion
       },
     ],
     usage: toUsage(reply.usage),
+    ...servedTier(reply.serviceTier?.type),
   }
 }
 
@@ -70,8 +72,9 @@ function toToolCalls(blocks: readonly ReplyBlock[], model: string): ToolCall[] {
     if (calls.length === 0) after += blockText(block).length
     // Not a call for the client: Bedrock runs such tools itself.
     if (!isRecord(toolUse) || toolUse.type === 'server_tool_use') continue
-    const called = { name: expectName(toolUse.name), arguments: expectArguments(toolUse.input) }
-    calls.push({ id: expectCallId(toolUse.toolUseId), type: 'function', function: called, ...toThinkingState(model, reasoning) })
+    const { toolUseId, type: _, name, input, ...others } = toolUse
+    const called = { name: expectName(name), arguments: expectArguments(input, others) }
+    calls.push({ id: expectCallId(toolUseId), type: 'function', function: called, ...toThinkingState(model, reasoning) })
     reasoning = []
     after = 0
   }

@@ -14,6 +14,7 @@ import {
   type ParameterSupport,
   planFormat,
   readResponseFormat,
+  readServiceTier,
   readThinking,
   readTopK,
   refused,
@@ -40,7 +41,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   max_completion_tokens: mapped('inferenceConfig.maxTokens'),
   temperature: mapped('inferenceConfig.temperature'),
   top_p: mapped('inferenceConfig.topP'),
-  top_k: mapped('additionalModelRequestFields.top_k'),
+  top_k: mapped('additionalModelRequestFields'),
   stop: mapped('inferenceConfig.stopSequences'),
   tools: mapped('toolConfig.tools'),
   tool_choice: mapped('toolConfig.toolChoice'),
@@ -49,7 +50,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   reasoning_effort: mapped('additionalModelRequestFields'),
   thinking: mapped('additionalModelRequestFields'),
   reasoning: mapped('additionalModelRequestFields'),
-  cache_control: mapped('cachePoint, also of parts and tool calls'),
+  cache_control: mapped('cachePoint, also of parts, tools and tool calls'),
 
   frequency_penalty: dropped,
   presence_penalty: dropped,
@@ -63,10 +64,16 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   ...onlyOpenai,
 
   metadata: mapped('requestMetadata'),
+  service_tier: mapped('serviceTier'),
 
   'tools.strict': mapped('toolConfig.tools[].toolSpec.strict'),
   prompt_cache_breakpoint: mapped('cachePoint'),
 }
+
+/** Of the models whose facts have `tiers`. The usual tier has no name in requests. */
+const TIERS = { priority: 'priority', flex: 'flex' } as const
+
+const NO_TIERS: Partial<typeof TIERS> = {}
 
 /** The model of a request. */
 export interface Target {
@@ -102,8 +109,9 @@ export const formatPlan = (request: FormatMembers, { schemas, toolChoice }: Mode
 export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {
   const plan = formatPlan(asked, facts)
   const body = fitFormat(asked, plan)
-  const { system, messages } = toConversation(body.messages, model, facts, toCachePoint(body))
-  const toolset = toToolset(body, messages, facts)
+  const conversation = toConversation(body.messages, model, facts, toCachePoint(body))
+  const { system, messages } = conversation
+  const toolset = toToolset(body, conversation, facts)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
   const thinking = readThinking(body)
   const reasoning = toReasoning(thinking, facts, { maxTokens, forced: toolset.forced, messages })
@@ -113,9 +121,10 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
   const limit = maxTokens ?? reasoning.maxTokens
   const inferenceConfig = { ...(limit !== undefined && { maxTokens: limit }), ...sampling.sent, ...stop.sent }
   const topK = readTopK(body)
-  const takesTopK = facts.claudeToolChoice && facts.sampling !== 'none' && !reasoning.fixesSampling
+  const takesTopK = facts.topK !== 'none' && facts.sampling !== 'none' && !reasoning.fixesSampling
   const labels = toLabels(body.metadata)
-  const fields = { ...toolset.fields, ...reasoning.fields, ...(takesTopK && topK !== undefined && { top_k: topK }) }
+  const tier = readServiceTier(body, facts.tiers ? TIERS : NO_TIERS)
+  const fields = { ...toolset.fields, ...reasoning.fields, ...(takesTopK && topK !== undefined && toTopK(topK, facts)) }
   const spoken = reasoning.on ? messages : withoutReasoning(messages)
   const continues = facts.prefill && reasoning.on !== true && textFormat === undefined
   return {
@@ -127,6 +136,7 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
       ...(guardrail && { guardrailConfig: { guardrailIdentifier: guardrail.id, guardrailVersion: guardrail.version } }),
       ...(textFormat && { outputConfig: { textFormat } }),
       ...(labels && { requestMetadata: labels }),
+      ...(tier.sent && { serviceTier: { type: tier.sent } }),
       ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
     },
     dropped: [
@@ -135,6 +145,7 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
       ...stop.dropped,
       ...(topK !== undefined && !takesTopK ? ['top_k'] : []),
       ...(body.metadata != null && labels === undefined ? ['metadata'] : []),
+      ...(tier.dropped ? ['service_tier'] : []),
       ...lostFormat(plan),
       ...(thinking && reasoning.dropped ? [thinking.param] : []),
       ...lostInside(asked, facts),
@@ -142,14 +153,19 @@ export function toConverseRequest(asked: Readonly<ChatRequest>, { model, facts, 
   }
 }
 
-/** What is lost inside the request: Converse has no cache point after a tool that all models take, and none for models that do not cache. */
-function lostInside(body: Readonly<ChatRequest>, { caching, strictTools }: ModelFacts): readonly string[] {
+/** Where models have it, in `additionalModelRequestFields`. */
+const toTopK = (topK: number, facts: ModelFacts): Readonly<Record<string, unknown>> =>
+  facts.topK === 'nova' ? { inferenceConfig: { topK } } : { top_k: topK }
+
+/** What is lost inside the request: not all models that cache take cache points after tools. */
+function lostInside(body: Readonly<ChatRequest>, { caching, toolCaching, strictTools }: ModelFacts): readonly string[] {
   const table = {
     ...parameters,
     ...(!caching && { cache_control: dropped, prompt_cache_breakpoint: dropped }),
     ...((!strictTools || hasStrictMaps(body)) && { 'tools.strict': dropped }),
   }
-  const isLost = (body.tools ?? []).some((tool) => 'cache_control' in tool) || (!caching && body.cache_control != null)
+  const isLost =
+    (!toolCaching && (body.tools ?? []).some((tool) => 'cache_control' in tool)) || (!caching && body.cache_control != null)
   return [...new Set([...droppedInside(body, table), ...(isLost ? ['cache_control'] : surplusMarks(body))])]
 }
 

@@ -5,6 +5,7 @@ import {
   expectObject,
   isRecord,
   KeptText,
+  servedTier,
   type TranslatedChunk,
   type Translator,
   textOf,
@@ -112,7 +113,10 @@ class ConverseStream {
   #continueBlock(index: number | undefined, { text, reasoningContent, toolUse }: ReplyBlock): readonly TranslatedChunk[] {
     if (isRecord(reasoningContent)) return this.#continueReasoning(index, reasoningContent)
     const input = expectObject(toolUse, 'toolUse')
-    if (input !== undefined) return continueCall(this.#open.get(index), input.input)
+    if (input !== undefined) {
+      if (input.input == null && Object.keys(input).length > 0) this.#leaveOut()
+      return continueCall(this.#open.get(index), input.input)
+    }
     const chunks = chunk.fromText(chunk.content, text)
     this.#hasAnswer ||= chunks.length > 0
     if (text == null) this.#leaveOut()
@@ -152,21 +156,23 @@ class ConverseStream {
   #finish(): readonly TranslatedChunk[] {
     if (this.#stopped === undefined || !this.#hasMetadata) return []
     const { reason } = this.#stopped
-    if (!this.#hasAnswer && reason == null) throw new Error('The reply has neither content nor a stop reason.')
+    // Nobody has said that the answer is whole: it may have been cut at its limit.
+    if (reason == null) throw new Error('The message ended without a stop reason.')
     if (!this.#hasAnswer && this.#isPartial) throw nothingKnown()
     return [chunk.finish(toFinishReason(reason, this.#calls > 0))]
   }
 }
 
-function usageIn({ usage }: StreamEvent): readonly TranslatedChunk[] {
+function usageIn({ usage, serviceTier }: StreamEvent): readonly TranslatedChunk[] {
   const tokens = toUsage(usage)
-  return tokens === undefined ? [] : [chunk.usage(tokens)]
+  return tokens === undefined ? [] : [{ ...chunk.usage(tokens), ...servedTier(serviceTier?.type) }]
 }
 
 /** Empty for Bedrock's own tools, which have such deltas too. Throws an Error for a block that has not begun. */
 function continueCall(block: OpenBlock | undefined, input: unknown): readonly TranslatedChunk[] {
   if (block === undefined) throw new Error('arguments of a call that has not begun')
   if (block.kind !== 'tool') return []
-  block.begun = true
-  return chunk.fromText((json) => chunk.toolArguments(block.call, json), input)
+  const chunks = chunk.fromText((json) => chunk.toolArguments(block.call, json), input)
+  block.begun ||= chunks.length > 0
+  return chunks
 }

@@ -7,8 +7,10 @@ import {
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { hasMaps, toStrictSchema, withoutAlternatives } from '../anthropic/schema.ts'
+import { toCachePoint } from './content.ts'
+import { type Conversation, cachePointsLeft } from './messages.ts'
 import type { ModelFacts } from './models.ts'
-import type { Message, Tool, ToolChoice, ToolConfig } from './wire.ts'
+import type { CachePoint, Message, Tool, ToolChoice, ToolConfig } from './wire.ts'
 
 const EMPTY_SCHEMA = { type: 'object', properties: {} }
 
@@ -37,21 +39,36 @@ type ClaudeChoice = { readonly type: 'auto' | 'any' } | { readonly type: 'tool';
  * Translates the tools and their choice. Throws `GatewayError` (400) for custom tools, and for a required tool if the model cannot be
  * required to use one. Bedrock requires a declaration of all tools in the conversation, even if the client no longer offers them.
  */
-export function toToolset(body: Readonly<ChatRequest>, messages: readonly Message[], facts: ModelFacts): Toolset {
+export function toToolset(body: Readonly<ChatRequest>, conversation: Conversation, facts: ModelFacts): Toolset {
   const all = (body.tools ?? []).map((tool, index) => toTool(tool, `tools[${index}]`, facts))
   const choice = readToolChoice(body.tool_choice)
   const { mode, names } = choice
   const allowed = mode === 'none' ? [] : all.filter(({ toolSpec }) => names?.has(toolSpec.name) ?? true)
   if (mode === 'required') expectRequirable(allowed, choice, facts)
-  if (allowed.length === 0) return declareCalled(all, messages, facts)
+  if (allowed.length === 0) return declareCalled(all, conversation.messages, facts)
   const claudeChoice = toClaudeChoice(choice, facts)
   const { toolChoice, fields, dropped } = toChoiceFields(claudeChoice, body.parallel_tool_calls === false, facts)
+  const sent = claudeChoice.type === 'tool' ? all : allowed
   return {
-    toolConfig: { tools: claudeChoice.type === 'tool' ? all : allowed, ...(toolChoice && { toolChoice }) },
+    toolConfig: {
+      tools: facts.toolCaching ? withCachePoints(sent, body.tools ?? [], cachePointsLeft(conversation)) : sent,
+      ...(toolChoice && { toolChoice }),
+    },
     ...(fields && { fields }),
     forced: claudeChoice.type !== 'auto',
     dropped,
   }
+}
+
+/** The tools, each with the cache point that its mark asks for. `most`: of so many of the last ones. */
+function withCachePoints(tools: readonly Tool[], offered: readonly ChatTool[], most: number): (Tool | CachePoint)[] {
+  const points = new Map(
+    offered.flatMap((tool) => (tool.type === 'function' ? [[tool.function.name, toCachePoint(tool)] as const] : [])),
+  )
+  const pointsOf = ({ toolSpec }: Tool): readonly CachePoint[] => points.get(toolSpec.name) ?? []
+  const marked = tools.filter((tool) => pointsOf(tool).length > 0)
+  const kept = new Set(marked.slice(Math.max(marked.length - most, 0)))
+  return tools.flatMap((tool) => (kept.has(tool) ? [tool, ...pointsOf(tool)] : [tool]))
 }
 
 function expectRequirable(allowed: readonly Tool[], { names }: AllowedTools, facts: ModelFacts): void {

@@ -12,8 +12,15 @@ export interface ConverseRequest {
   readonly guardrailConfig?: { readonly guardrailIdentifier: string; readonly guardrailVersion: string }
   readonly outputConfig?: { readonly textFormat: TextFormat }
   readonly requestMetadata?: Readonly<Record<string, string>>
+  /** One that the model does not have is a 400 (github.com/envoyproxy/ai-gateway, pull request 1749; 2026-01-09). */
+  readonly serviceTier?: ServiceTier
   /** Parameters of single models. */
   readonly additionalModelRequestFields?: Readonly<Record<string, unknown>>
+}
+
+/** How urgently a request is served, and at which price. */
+export interface ServiceTier {
+  readonly type: 'priority' | 'flex'
 }
 
 /** One turn. Roles alternate, beginning with the user. */
@@ -108,7 +115,8 @@ export interface InferenceConfig {
 
 /** The client's tools, and their choice. */
 export interface ToolConfig {
-  readonly tools: readonly Tool[]
+  /** A cache point follows the last tool of its prefix. */
+  readonly tools: readonly (Tool | CachePoint)[]
   readonly toolChoice?: ToolChoice
 }
 
@@ -143,6 +151,7 @@ export interface ConverseReply {
   readonly output?: { readonly message?: { readonly content?: unknown } | null } | null
   readonly stopReason?: unknown
   readonly usage?: WireUsage | null
+  readonly serviceTier?: { readonly type?: unknown } | null
 }
 
 /** A block of a reply. */
@@ -178,6 +187,7 @@ export interface StreamEvent {
   readonly delta?: ReplyBlock | null
   readonly stopReason?: unknown
   readonly usage?: WireUsage | null
+  readonly serviceTier?: { readonly type?: unknown } | null
 }
 
 /** Numbers of tokens. `inputTokens` excludes those read from or written to the cache. */

@@ -15,11 +15,12 @@ import shipped from './models.json' with { type: 'json' }
  * Facts about models: what Cohere takes depends on the model. The facts are in models.json, and a namespace's `facts` come before them: the
  * first row that matches a model and has a fact decides it.
  *
- * Sources: the models' pages, "Reasoning capabilities", "Errors" and the Chat API's reference on docs.cohere.com.
+ * Sources: the models' pages, "How do Structured Outputs Work?" (read 2026-11-26), "Reasoning capabilities", "Errors" and the Chat API's reference on docs.cohere.com.
  */
 export const Facts = Type.Object(
   {
     thinking: Type.Boolean({ description: 'Thinks, and takes a budget to think with.' }),
+    strictTools: Type.Boolean({ description: 'Takes `strict_tools`: arguments of tools then follow their schemas.' }),
     toolChoice: Type.Boolean({ description: 'Can be required to use a tool, or none.' }),
     maxTokens: Type.Integer({
       minimum: 1,
@@ -39,7 +40,7 @@ export type FactsTable = FactsByModel<ModelFacts>
 export const factsRow = Type.Partial(Facts, { additionalProperties: false })
 
 /** A model without a row is treated as the newest ones. */
-const UNKNOWN: ModelFacts = { thinking: true, toolChoice: true, maxTokens: 32_000 }
+const UNKNOWN: ModelFacts = { thinking: true, strictTools: false, toolChoice: true, maxTokens: 32_000 }
 
 /** The facts about a model. `own`: the operator's rows, which come before models.json. */
 export function factsOf(model: string, own: FactsTable = {}): ModelFacts {

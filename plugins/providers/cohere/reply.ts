@@ -1,5 +1,6 @@
 import {
   countOf,
+  expectArguments,
   expectCallId,
   expectName,
   expectObject,
@@ -64,8 +65,9 @@ function toToolCalls(calls: unknown, state: ThinkingState | undefined): ToolCall
 
 /** The function of a call, or of its start in a stream. */
 export function readFunction(value: unknown): { readonly name: string; readonly arguments: string } {
-  const called = expectObject(value, 'function')
-  return { name: expectName(called?.name), arguments: expectText(called?.arguments, 'arguments') }
+  const { name, arguments: json, ...others } = expectObject(value, 'function') ?? {}
+  if (json == null) expectArguments(json, others)
+  return { name: expectName(name), arguments: expectText(json, 'arguments') }
 }
 
 /** Whether arguments are, or may become, `null`: for a tool without arguments Cohere writes it, or nothing. */

@@ -25,6 +25,7 @@ import {
 import { toMessages } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning } from './reasoning.ts'
+import { canBeStrict } from './strict-tools.ts'
 import type { ChatBody, Tool } from './wire.ts'
 
 /**
@@ -68,6 +69,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   ...onlyOpenai,
 
   'image_url.detail': mapped('image_url.detail'),
+  'tools.strict': mapped('strict_tools'),
 }
 
 /** The model of a request. */
@@ -123,13 +125,13 @@ export function toChatBody(asked: Readonly<ChatRequest>, { model, facts }: Targe
       ...sampling.dropped,
       ...lostFormat(plan),
       ...(thinking && reasoning.dropped ? [thinking.param] : []),
-      ...droppedInside(asked, parameters),
+      ...droppedInside(asked, toolset.strict_tools ? parameters : { ...parameters, 'tools.strict': dropped }),
     ],
   }
 }
 
 /** The tools of a request; empty without tools. */
-type Toolset = Pick<ChatBody, 'tools' | 'tool_choice'>
+type Toolset = Pick<ChatBody, 'tools' | 'tool_choice' | 'strict_tools'>
 
 /** Translates the tools and their choice. Throws `GatewayError` (400) for custom tools, and for a required tool if the model cannot be required to use one. */
 function toToolset(body: Readonly<ChatRequest>, facts: ModelFacts): Toolset {
@@ -137,16 +139,20 @@ function toToolset(body: Readonly<ChatRequest>, facts: ModelFacts): Toolset {
   const { mode, names } = readToolChoice(body.tool_choice)
   // Cohere's choice names no tool: a named one is offered alone.
   const tools = names ? all.filter(({ function: { name } }) => names.has(name)) : all
+  const sent = (body.tools ?? []).filter((tool) => tool.type === 'function' && names?.has(tool.function.name) !== false)
+  const strict = facts.strictTools && sent.some(isStrict) && canBeStrict(sent) ? { strict_tools: true as const } : {}
   if (mode === 'required') {
     if (names && tools.length === 0) throw invalidValue('tool_choice', `no tool is named '${[...names].join("' or '")}'`)
     if (!facts.toolChoice) {
       throw unsupportedParameter('tool_choice', 'Send `auto`, and say in the prompt that the tool is to be used.')
     }
-    return tools.length === 0 ? {} : { tools, tool_choice: 'REQUIRED' }
+    return tools.length === 0 ? {} : { tools, ...strict, tool_choice: 'REQUIRED' }
   }
   if (tools.length === 0 || (mode === 'none' && !facts.toolChoice)) return {}
-  return { tools, ...(mode === 'none' && { tool_choice: 'NONE' }) }
+  return { tools, ...strict, ...(mode === 'none' && { tool_choice: 'NONE' }) }
 }
+
+const isStrict = (tool: ChatTool): boolean => tool.type === 'function' && tool.function.strict === true
 
 function toTool(tool: ChatTool, path: string): Tool {
   if (tool.type !== 'function') throw unsupportedParameter(path, 'Cohere takes tools of type `function` only.')

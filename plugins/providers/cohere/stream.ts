@@ -135,7 +135,9 @@ class ChatStream {
   #continueCall(index: number | undefined, { function: called }: ReplyToolCall): readonly TranslatedChunk[] {
     const open = this.#open.get(index)
     if (open === undefined) throw new Error('arguments of a call that has not begun')
-    const text = (open.held ?? '') + expectText(expectObject(called, 'function')?.arguments, 'arguments')
+    const { name: _, arguments: json, ...others } = expectObject(called, 'function') ?? {}
+    if (json == null && Object.keys(others).length > 0) this.#leaveOut()
+    const text = (open.held ?? '') + expectText(json, 'arguments')
     if (open.held !== undefined && mayBeNull(text)) {
       open.held = text
       return []
@@ -146,7 +148,8 @@ class ChatStream {
 
   #finish({ finish_reason, error, usage }: NonNullable<StreamEvent['delta']>): readonly TranslatedChunk[] {
     const end = chunk.finish(toFinishReason(finish_reason, error))
-    if (!this.#hasAnswer && finish_reason == null) throw new Error('The reply has neither content nor a finish reason.')
+    // Nobody has said that the answer is whole: it may have been cut at its limit.
+    if (finish_reason == null) throw new Error('The message ended without a finish reason.')
     if (!this.#hasAnswer && this.#isPartial) throw nothingKnown()
     const tokens = toUsage(usage)
     const cited = this.#citations.length > 0 ? [{ choices: [{ delta: toCitations(this.#citations) }] }] : []

@@ -23,6 +23,8 @@ export interface ChatBody {
   readonly stop_sequences?: readonly string[]
   readonly tools?: readonly Tool[]
   readonly tool_choice?: 'REQUIRED' | 'NONE'
+  /** The arguments of all tools follow their schemas. */
+  readonly strict_tools?: true
   readonly response_format?: { readonly type: 'json_object'; readonly json_schema?: Readonly<Record<string, unknown>> }
   readonly thinking?: { readonly type: 'enabled' | 'disabled'; readonly token_budget?: number }
 }

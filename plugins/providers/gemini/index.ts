@@ -68,7 +68,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
     toolNames: () => TOOL_NAMES,
     async request(call, attempt) {
       const path = `${prefix}/models/${modelOf(call, attempt)}:${generateMethod(call)}`
-      const target = { facts: factsOf(attempt.model, facts), callIds: true, states: attempt.callStates } as const
+      const target = { facts: factsOf(attempt.model, facts), callIds: true, tiers: true, states: attempt.callStates } as const
       const { body, dropped } = await host.compute(call, generateBody, target)
       return { origin, path, headers: { ...call.headers, ...credentials }, body, dropped }
     },

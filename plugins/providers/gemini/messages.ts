@@ -25,6 +25,8 @@ export interface Target {
   readonly facts: ModelFacts
   /** Whether the API takes ids of function calls: the Gemini API does, Vertex AI does not. */
   readonly callIds: boolean
+  /** Whether the address has other tiers than the usual one. */
+  readonly tiers?: boolean
   /** Of the attempt. */
   readonly states?: AttemptStates | undefined
 }

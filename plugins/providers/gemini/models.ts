@@ -92,13 +92,16 @@ export async function listModels(get: GetPage): Promise<readonly Model[]> {
   return (await readPages(get, PAGING)).flatMap(toModel)
 }
 
-function toModel({ name, inputTokenLimit, supportedGenerationMethods: methods }: Readonly<Record<string, unknown>>): Model[] {
+function toModel({ name, supportedGenerationMethods: methods, ...rest }: Readonly<Record<string, unknown>>): Model[] {
+  const { displayName, inputTokenLimit, outputTokenLimit } = rest
   if (typeof name !== 'string' || !Array.isArray(methods) || !methods.includes('generateContent')) return []
   return [
     {
       id: name.replace(/^models\//, ''),
       owned_by: 'google',
       ...(typeof inputTokenLimit === 'number' && { context_length: inputTokenLimit }),
+      ...(typeof displayName === 'string' && { name: displayName }),
+      ...(typeof outputTokenLimit === 'number' && { max_output_tokens: outputTokenLimit }),
     },
   ]
 }

@@ -9,12 +9,15 @@ import {
   type FinishReason,
   isCount,
   isRecord,
+  servedTier,
   type ToolCall,
   type TranslatedCompletion,
   textOf,
   toTokenLogprob,
   UpstreamError,
+  type UrlCitation,
   type Usage,
+  urlCitation,
 } from 'unified-model-gateway/plugin'
 import { toThinkingState } from './reasoning.ts'
 import { readReply } from './refusal.ts'
@@ -34,6 +37,7 @@ export function toCompletion(body: unknown): TranslatedCompletion {
     ...(id && { id }),
     choices: choices.length > 0 ? choices : [BLOCKED],
     usage: toUsage(isRecord(reply.usageMetadata) ? reply.usageMetadata : {}),
+    ...toServedTier(reply.usageMetadata),
   }
 }
 
@@ -49,11 +53,13 @@ function toChoice(candidate: Candidate, base: string, index: number): Choice {
   const thought = joinTexts(pieces, 'thought')
   const images = pieces.flatMap((piece) => (piece.kind === 'image' ? [{ type: 'image_url', image_url: { url: piece.url } }] : []))
   const logprobs = toLogprobs(candidate.logprobsResult)
+  const sources = toSources(candidate.groundingMetadata, text)
   return {
     message: {
       content: text === '' && calls.length > 0 ? null : text,
       ...(thought && { reasoning_content: thought }),
       ...(images.length > 0 && { images }),
+      ...(sources.length > 0 && { annotations: sources }),
       ...(calls.length > 0 && { tool_calls: calls }),
     },
     finish_reason: finish,
@@ -114,10 +120,9 @@ function toPieces({ text, thought, thoughtSignature, functionCall, inlineData }:
   const signature = textOf(thoughtSignature) || undefined
   const called = expectObject(functionCall, 'functionCall')
   if (called !== undefined) {
-    const { id, args } = called
-    const name = expectName(called.name)
-    const json = expectArguments(args)
-    return [{ kind: 'call', ...(textOf(id) && { id: textOf(id) }), name, json, ...(signature && { signature }) }]
+    const { id, name, args, ...others } = called
+    const call = { name: expectName(name), json: expectArguments(args, others) }
+    return [{ kind: 'call', ...(textOf(id) && { id: textOf(id) }), ...call, ...(signature && { signature }) }]
   }
   const words = expectText(text, 'a text')
   if (thought === true) return words ? [{ kind: 'thought', text: words }] : []
@@ -213,6 +218,29 @@ function toToken(candidate: unknown) {
   return toTokenLogprob(token, logProbability)
 }
 
+/** The most sources of an answer: each is looked up in its text. */
+const MOST_SOURCES = 200
+
+/** The sources of an answer's text. Google counts bytes of single parts: each piece is looked up in the text, in the order of the pieces. */
+export function toSources(found: Candidate['groundingMetadata'], text: string): readonly UrlCitation[] {
+  const { groundingChunks: pages, groundingSupports: supports } = isRecord(found) ? found : {}
+  if (!Array.isArray(pages) || !Array.isArray(supports)) return []
+  let from = 0
+  const sources = supports.slice(0, MOST_SOURCES).flatMap((support) => {
+    const { segment, groundingChunkIndices: indices } = isRecord(support) ? support : {}
+    const piece = isRecord(segment) ? textOf(segment.text) : ''
+    const start = piece === '' ? -1 : text.indexOf(piece, from)
+    if (start < 0 || !Array.isArray(indices)) return []
+    from = start
+    return indices.slice(0, MOST_SOURCES).flatMap((index) => {
+      const page: unknown = pages[index]
+      const { uri, title } = isRecord(page) && isRecord(page.web) ? page.web : {}
+      return urlCitation(start, start + piece.length, uri, title)
+    })
+  })
+  return sources.slice(0, MOST_SOURCES)
+}
+
 /** OpenAI's names of the modalities that it counts separately. */
 const MODALITIES: ReadonlyMap<unknown, string> = new Map([
   ['TEXT', 'text_tokens'],
@@ -245,6 +273,19 @@ export function toUsage(usage: WireUsage): Partial<Usage> | undefined {
     completion_tokens_details: { ...byModality(usage.candidatesTokensDetails), reasoning_tokens: reasoning },
   }
 }
+
+/** The tier that served a call: the Gemini API and Vertex AI tell it in different members. What was bought in advance is not a tier of a price. */
+export function toServedTier(usage: WireUsage | null | undefined): { readonly service_tier?: string } {
+  const { serviceTier, trafficType } = isRecord(usage) ? usage : {}
+  return servedTier(serviceTier ?? TRAFFIC.get(trafficType))
+}
+
+/** `TrafficType` of @google/genai 3.1. */
+const TRAFFIC: ReadonlyMap<unknown, string> = new Map([
+  ['ON_DEMAND', 'default'],
+  ['ON_DEMAND_FLEX', 'flex'],
+  ['ON_DEMAND_PRIORITY', 'priority'],
+])
 
 function byModality(details: unknown): Record<string, number> {
   const counts: Record<string, number> = {}

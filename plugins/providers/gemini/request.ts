@@ -16,8 +16,10 @@ import {
   type ParameterSupport,
   planFormat,
   readResponseFormat,
+  readServiceTier,
   readThinking,
   readToolChoice,
+  readWebSearch,
   refused,
   restrictSchema,
   type SchemaKeywords,
@@ -102,9 +104,17 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   ...onlyOpenai,
 
   modalities: mapped('generationConfig.responseModalities'),
+  service_tier: mapped('serviceTier'),
+  web_search_options: mapped('tools'),
   'messages.images': mapped('contents'),
   'tools.strict': mapped('toolConfig.functionCallingConfig.mode'),
 }
+
+/**
+ * The tiers of both of Google's APIs ("Flex inference", "Priority inference", ai.google.dev; "Flex PayGo", "Priority PayGo", docs.cloud.google.com; read
+ * 2026-11-26).
+ */
+const TIERS = { flex: 'flex', priority: 'priority' }
 
 /** The method of a call, the last segment of its path after the model's name and a colon. */
 export function generateMethod({ stream }: Call): string {
@@ -114,13 +124,15 @@ export function generateMethod({ stream }: Call): string {
 /** An upstream request, and the parameters that the model does not take. */
 export interface Translated {
   readonly request: GenerateRequest
+  /** The tier to serve it by, which the Gemini API takes in the body, and Vertex AI as a header. Absent: the usual one. */
+  readonly tier?: string | undefined
   readonly dropped: readonly string[]
 }
 
 /** The body of `:generateContent`, and the parameters that the model does not take. */
 export const generateBody = defineCallFunction(import.meta.url, 'generateBody', (call, target: Target) => {
-  const { request, dropped } = toGenerateRequest(withCallStates(call.body, target.states), target)
-  return { body: Buffer.from(JSON.stringify(request)), dropped }
+  const { request, tier, dropped } = toGenerateRequest(withCallStates(call.body, target.states), target)
+  return { body: Buffer.from(JSON.stringify({ ...request, ...(tier && { serviceTier: tier }) })), dropped }
 })
 
 /** How the format of a request is served: Google answers 400 to a format if a function must be called, and older models to one beside functions. */
@@ -157,6 +169,8 @@ export function toGenerateRequest(asked: Readonly<ChatRequest>, target: Target):
   const reasoning = toReasoning(thinking, facts)
   const sampling = toSampling(body, facts)
   const stop = toStop(body)
+  const search = readWebSearch(body)
+  const tier = readServiceTier(body, target.tiers ? TIERS : {})
   return {
     request: {
       ...toConversation(body.messages, target),
@@ -171,7 +185,11 @@ export function toGenerateRequest(asked: Readonly<ChatRequest>, target: Target):
         ...(reasoning.thinkingConfig && { thinkingConfig: reasoning.thinkingConfig }),
       },
     },
+    tier: tier.sent,
     dropped: [
+      ...(tier.dropped ? ['service_tier'] : []),
+      ...(search?.size ? ['web_search_options.search_context_size'] : []),
+      ...(search?.location ? ['web_search_options.user_location'] : []),
       ...sampling.dropped,
       ...stop.dropped,
       ...lostFormat(plan),

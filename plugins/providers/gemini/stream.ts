@@ -2,6 +2,7 @@ import {
   type Call,
   chunk,
   isRecord,
+  KeptText,
   type TranslatedChunk,
   type Translator,
   type UpstreamEvent,
@@ -19,6 +20,8 @@ import {
   toCompletion,
   toFinishReason,
   toLogprobs,
+  toServedTier,
+  toSources,
   toUsage,
   usageOf,
 } from './reply.ts'
@@ -26,13 +29,15 @@ import type { Candidate, WireUsage } from './wire.ts'
 
 /** Translates the reply to `:generateContent` or `:streamGenerateContent`. */
 export function createTranslator(call: Call): Translator {
-  return Object.assign(new GenerateStream(call.choices), { completion: toCompletion, usage: usageOf })
+  return Object.assign(new GenerateStream(call), { completion: toCompletion, usage: usageOf })
 }
 
 /** A choice that has not ended. */
 interface OpenChoice {
   calls: number
   hasParts: boolean
+  /** The answer, if it may have sources. */
+  said: string
   /** Whether one of its calls has a signature: of parallel calls only one has. */
   signed: boolean
   finishReason?: unknown
@@ -44,13 +49,16 @@ interface OpenChoice {
  */
 class GenerateStream {
   readonly #requestedChoices: number
+  readonly #searches: boolean
+  readonly #kept = new KeptText()
   readonly #choices = new Map<number, OpenChoice>()
   #idBase: string | undefined
   #usage: WireUsage = {}
   #blocked = false
 
-  constructor(requestedChoices: number) {
-    this.#requestedChoices = requestedChoices
+  constructor({ choices, keys }: Pick<Call, 'choices' | 'keys'>) {
+    this.#requestedChoices = choices
+    this.#searches = keys.includes('web_search_options')
   }
 
   /** Throws `UpstreamError` for an error and if the model failed, `Error` for an invalid event. */
@@ -65,7 +73,7 @@ class GenerateStream {
     }
     for (const { index, candidate } of candidatesOf(event.candidates)) yield* this.#candidate(index, candidate)
     const usage = event.usageMetadata == null ? undefined : toUsage(this.#usage)
-    if (usage !== undefined) yield chunk.usage(usage)
+    if (usage !== undefined) yield { ...chunk.usage(usage), ...toServedTier(this.#usage) }
   }
 
   /** The finishes. Core treats a choice without one as cut off. */
@@ -82,7 +90,7 @@ class GenerateStream {
   }
 
   *#candidate(index: number, candidate: Candidate): Generator<TranslatedChunk> {
-    const choice = this.#choices.get(index) ?? { calls: 0, hasParts: false, signed: false }
+    const choice = this.#choices.get(index) ?? { calls: 0, hasParts: false, said: '', signed: false }
     this.#choices.set(index, choice)
     choice.hasParts ||= hasParts(candidate)
     let logprobs = toLogprobs(candidate.logprobsResult)
@@ -92,6 +100,8 @@ class GenerateStream {
         logprobs = undefined
       }
     }
+    const sources = this.#searches ? toSources(candidate.groundingMetadata, choice.said) : []
+    if (sources.length > 0) yield chunk.annotations(sources, index)
     if (candidate.finishReason == null) return
     choice.finishReason = candidate.finishReason
     // Throws at once if the model failed: the client cannot use what follows.
@@ -101,6 +111,7 @@ class GenerateStream {
   *#piece(piece: Piece, choice: OpenChoice, index: number): Generator<TranslatedChunk> {
     switch (piece.kind) {
       case 'text':
+        if (this.#searches) choice.said += this.#kept.add(piece.text)
         yield chunk.content(piece.text, index)
         break
       case 'thought':

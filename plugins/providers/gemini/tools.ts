@@ -3,6 +3,7 @@ import {
   type ChatRequest,
   type ChatTool,
   readToolChoice,
+  readWebSearch,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import type { FunctionDeclaration, Tool, ToolConfig } from './wire.ts'
@@ -18,6 +19,15 @@ export interface Toolset {
 
 /** Translates the tools and their choice. Throws `GatewayError` (400) for custom tools. */
 export function toToolset(body: Readonly<ChatRequest>): Toolset {
+  const search = readWebSearch(body)
+  if (search !== undefined && (body.tools ?? []).length > 0) {
+    // "Grounding with Google Search", docs.cloud.google.com (read 2026-11-26): no other tools in the same request.
+    throw unsupportedParameter(
+      'web_search_options',
+      'Gemini searches the web only in calls without `tools`: send one of the two.',
+    )
+  }
+  if (search !== undefined) return { tools: [{ googleSearch: {} }] }
   const all = (body.tools ?? []).map((tool, index) => toFunction(tool, `tools[${index}]`))
   const allowed = readToolChoice(body.tool_choice)
   const { mode, names } = allowed

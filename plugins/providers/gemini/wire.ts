@@ -46,10 +46,10 @@ export interface FunctionResponse {
   readonly response: { readonly output: string }
 }
 
-/** The client's functions. */
-export interface Tool {
-  readonly functionDeclarations: readonly FunctionDeclaration[]
-}
+/** The client's functions, or Google's own search of the web. */
+export type Tool =
+  | { readonly functionDeclarations: readonly FunctionDeclaration[] }
+  | { readonly googleSearch: Readonly<Record<string, never>> }
 
 /** One function. A function without parameters has no schema; any other has the client's JSON Schema. */
 export interface FunctionDeclaration {
@@ -116,6 +116,8 @@ export interface Candidate {
   readonly content?: { readonly parts?: unknown } | null
   readonly finishReason?: unknown
   readonly logprobsResult?: unknown
+  /** What a search has found, and which pieces of the answer it supports: in a stream with the last ones. */
+  readonly groundingMetadata?: { readonly groundingChunks?: unknown; readonly groundingSupports?: unknown } | null
 }
 
 /** A part of a candidate. Parts of other kinds, such as code that Google ran, are ignored. */
@@ -137,6 +139,10 @@ export interface WireUsage {
   readonly promptTokensDetails?: unknown
   readonly cacheTokensDetails?: unknown
   readonly candidatesTokensDetails?: unknown
+  /** Of the Gemini API: `standard`, `flex`, `priority`. */
+  readonly serviceTier?: unknown
+  /** Of Vertex AI: `ON_DEMAND`, `ON_DEMAND_FLEX`, `ON_DEMAND_PRIORITY`, `PROVISIONED_THROUGHPUT`. */
+  readonly trafficType?: unknown
 }
 
 /** A `google.rpc.Status`, the `error` of error bodies and events. */

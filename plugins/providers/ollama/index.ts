@@ -109,6 +109,10 @@ function toModel({ name, modified_at, capabilities, details }: Readonly<Record<s
       owned_by: 'library',
       ...(created > 0 && { created }),
       ...(typeof length === 'number' && length > 0 && { context_length: length }),
+      ...(Array.isArray(capabilities) && {
+        input_modalities: capabilities.includes('vision') ? ['text', 'image'] : ['text'],
+        output_modalities: ['text'],
+      }),
     },
   ]
 }

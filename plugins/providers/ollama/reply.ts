@@ -78,8 +78,8 @@ export function readMessage({ message }: ChatReply): ReplyMessage {
 
 /** Older versions of Ollama give calls no id. */
 function readCall({ id, function: called }: Readonly<Record<string, unknown>>): Call {
-  const { name, arguments: values } = expectObject(called, 'function') ?? {}
-  return { id: expectCallId(id), name: expectName(name), json: expectArguments(values) }
+  const { index: _, name, arguments: values, ...others } = expectObject(called, 'function') ?? {}
+  return { id: expectCallId(id), name: expectName(name), json: expectArguments(values, others) }
 }
 
 /** A message whose content is the call that the request required. A content that was cut before its name is left as it is. */

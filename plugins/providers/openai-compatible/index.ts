@@ -147,6 +147,7 @@ export default defineProvider({
       cap: preset?.cap ?? 'max_tokens',
       hints: (model) => ({ ...hintsOf(model, tables), ...(preset?.pictures && { pictures: true }) }),
       stateOwner,
+      ...(preset && !preset.allToolForms && { toolForms: [] }),
       ...(preset?.toolNames && { toolNames: () => preset.toolNames }),
       request(call, { model }) {
         const { members: omitted, dropped } = omit(call)

@@ -63,6 +63,8 @@ export interface Preset {
   readonly history?: HistoryKind
   /** The names of tools that the vendor takes. Absent: any, as far as is known. */
   readonly toolNames?: RegExp
+  /** It takes custom tools, and functions in the way before tools. Absent: it gets them as function tools, which all vendors take. */
+  readonly allToolForms?: true
   /** It takes the pictures of earlier answers, as `images` of the assistant's messages. */
   readonly pictures?: true
   /** Without any, replies reach the client byte for byte. */
@@ -83,7 +85,6 @@ const NO_LOGPROBS = refused('This vendor gives no log probabilities.')
 const NO_BIASES = refused('This vendor takes no logit biases.')
 const ONE_CHOICE = refused('This vendor gives one choice a call; call it several times.')
 const NO_SOUND = refused('This vendor gives text only.')
-const USE_TOOLS = refused('Use `tools` and `tool_choice`.')
 
 /** What OpenAI's clients send for its dashboard and its caches. */
 const LABELS = 'store metadata prompt_cache_key prompt_cache_retention prompt_cache_options safety_identifier'
@@ -92,7 +93,6 @@ const NO_SOUND_NOR_SEARCH: UnsupportedMembers = {
   audio: NO_SOUND,
   web_search_options: refused('This vendor does not search the web.'),
 }
-const OLD_FUNCTIONS: UnsupportedMembers = { functions: USE_TOOLS, function_call: USE_TOOLS }
 
 /** Members that a vendor refuses, and that change nothing in what was asked for. */
 const dropping = (names: string): UnsupportedMembers => Object.fromEntries(names.split(' ').map((name) => [name, dropped]))
@@ -107,7 +107,6 @@ const OPTIONAL: UnsupportedMembers = {
   n: ONE_CHOICE,
   moderation: refused('This vendor does not moderate.'),
   ...NO_SOUND_NOR_SEARCH,
-  ...OLD_FUNCTIONS,
 }
 
 /** What a vendor refuses that answers with an error to any member that its schema does not list. `listed`: those of `OPTIONAL` that it takes. */
@@ -126,6 +125,7 @@ export const PRESETS = {
     facts: SCHEMAS_OF_OPENAI,
     history: 'none', // shows no reasoning in chat completions, and refuses members that it does not know
     toolNames: NAMES_OF_OPENAI,
+    allToolForms: true, // platform.openai.com/docs/api-reference/chat/create
     unsupported: {
       // "Unrecognized request argument supplied", "Unknown parameter": github.com/nashsu/llm_wiki/issues/336, teabranch/open-responses-server/issues/41
       ...dropping('thinking reasoning enable_thinking'),
@@ -288,7 +288,7 @@ export const PRESETS = {
     // "property 'prompt_cache_key' is unsupported" (github.com/eigent-ai/eigent/issues/1827, 2026-07-28), `verbosity` (CherryHQ/cherry-studio, issue
     // 11435), `store` (janhq/jan, issue 8136); "Currently unsupported OpenAI features": console.groq.com/docs/openai. It takes what github.com/groq/groq-python
     // lists, CompletionCreateParams (of 2026-08-18).
-    unsupported: allBut('frequency_penalty presence_penalty parallel_tool_calls seed service_tier user functions function_call'),
+    unsupported: allBut('frequency_penalty presence_penalty parallel_tool_calls seed service_tier user'),
     // console.groq.com/docs/structured-outputs; "This model does not support response format `json_schema`": plune-ai/cairn, pull 36 (2026-06-13);
     // beside tools: pydantic/pydantic-ai, pull 3858 (2025-12)
     facts: FORMATS_OF_GROQ,

@@ -1,4 +1,5 @@
 import {
+  isRecord,
   type Model,
   openaiTranslator,
   type Provider,
@@ -59,18 +60,30 @@ export function readModels(reply: unknown): readonly Model[] {
 /** The vendors' names of a model's context length: OpenRouter and Together, Groq, Mistral, vLLM. */
 const CONTEXT_LENGTHS = ['context_length', 'context_window', 'max_context_length', 'max_model_len'] as const
 
+/**
+ * What else vendors say of a model: Groq `max_completion_tokens`; OpenRouter, and gateways that write lists as it does, `name`, `architecture`,
+ * `top_provider` and `supported_parameters` ("Models API Standard", openrouter.ai/docs/models, read 2026-11-26).
+ */
 function readModel(entry: unknown): readonly Model[] {
-  const { id, created, owned_by, ...rest } = (entry ?? {}) as Readonly<Record<string, unknown>>
+  const { id, created, owned_by, name, supported_parameters, ...rest } = (entry ?? {}) as Readonly<Record<string, unknown>>
   if (typeof id !== 'string' || id === '') return []
   const length = CONTEXT_LENGTHS.map((name) => rest[name]).find(isCount)
+  const { max_completion_tokens } = { ...rest, ...(isRecord(rest.top_provider) && rest.top_provider) }
+  const { input_modalities, output_modalities } = isRecord(rest.architecture) ? rest.architecture : {}
+  const lists = { input_modalities, output_modalities, supported_parameters }
   return [
     {
       id,
       ...(isCount(created) && { created }),
       ...(typeof owned_by === 'string' && { owned_by }),
       ...(length !== undefined && { context_length: length }),
+      ...(typeof name === 'string' && { name }),
+      ...(isCount(max_completion_tokens) && { max_output_tokens: max_completion_tokens }),
+      ...Object.fromEntries(Object.entries(lists).filter(([, list]) => isTexts(list))),
     },
   ]
 }
+
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((text) => typeof text === 'string')
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0

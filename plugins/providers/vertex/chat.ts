@@ -20,6 +20,8 @@ import { claudeFacts, type FactsTable, geminiFacts } from './models.ts'
 export interface Target {
   readonly model: VertexModel
   readonly own: FactsTable
+  /** Whether the region has Google's tiers. */
+  readonly tiers?: boolean
   /** Of the attempt. */
   readonly states?: AttemptStates | undefined
 }
@@ -31,11 +33,14 @@ export interface ModelRequest {
   readonly request: object
   /** The parameters that the model does not take. */
   readonly dropped?: readonly string[]
+  /** The tier to serve it by. Absent: the usual one. */
+  readonly tier?: string | undefined
 }
 
 /** A request with its body as JSON. */
-export const encode = ({ method, request, dropped = [] }: ModelRequest) => ({
+export const encode = ({ method, request, tier, dropped = [] }: ModelRequest) => ({
   method,
+  tier,
   body: Buffer.from(JSON.stringify(request)),
   dropped,
 })
@@ -46,14 +51,14 @@ export const chatRequest = defineCallFunction(import.meta.url, 'chatRequest', (c
 )
 
 /** Translates a chat completion request to its publisher's. Throws `GatewayError` (400) for parameters that the model cannot honour. */
-export function toChatRequest(call: Call, { model: { publisher, name }, own, states }: Target): ModelRequest {
+export function toChatRequest(call: Call, { model: { publisher, name }, own, tiers, states }: Target): ModelRequest {
   const body = withCallStates(call.body, states)
   if (publisher === 'google') {
-    const target = { facts: geminiFacts(name, own), callIds: false }
+    const target = { facts: geminiFacts(name, own), callIds: false, ...(tiers && { tiers }) }
     return { method: generateMethod(call), ...toGenerateRequest(body, target) }
   }
   const { request, dropped } = toMessagesRequest(body, { model: claudeName(name), facts: factsOfClaude(name, own) })
-  const { model: _, cache_control: mark, ...rest } = request
+  const { model: _, cache_control: mark, service_tier: __, ...rest } = request
   const method = call.stream ? 'streamRawPredict' : 'rawPredict'
   const marked = mark && { messages: withMarkAtEnd(rest.messages, mark) }
   return { method, request: { anthropic_version: CLAUDE_VERSION, ...rest, ...marked }, dropped }

@@ -3,12 +3,14 @@ import {
   type Attempt,
   type Call,
   defineProvider,
+  dropped,
   type EndpointOperation,
   GatewayError,
   type Host,
   isRecord,
   type Provider,
   parseRecord,
+  refused,
   type Static,
   secret,
   Type,
@@ -66,6 +68,15 @@ const schema = Type.Object(
   { additionalProperties: false },
 )
 
+/** Anthropic's tiers are those of its own API; a search of the web needs a beta there. */
+const CLAUDE_PARAMETERS = {
+  ...claudeParameters,
+  service_tier: dropped,
+  web_search_options: refused('Claude does not search the web by chat completions here: send Messages.'),
+}
+
+const TIER_HEADER = 'x-vertex-ai-llm-shared-request-type'
+
 /** Google's Vertex AI: Gemini and Claude. The support of each parameter: docs/providers/vertex.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'vertex', schema, create })
 
@@ -76,13 +87,18 @@ function create(
   const addresses = addressesOf({ project, region, ...(baseUrl && { baseUrl }) })
   const google = new GoogleCredentials(project, credentials)
 
+  // "Flex PayGo" and "Priority PayGo", docs.cloud.google.com (read 2026-11-26): of the global endpoint only, by a header.
+  const tiers = region === 'global'
+  const ownParameters = tiers ? geminiParameters : { ...geminiParameters, service_tier: dropped }
+
   const sender = (translate: typeof chatRequest | typeof countRequest) => async (call: Call, attempt: Attempt) => {
     const model = readModel(attempt.model)
     if (!model) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
-    const { method, body, dropped } = await host.compute(call, translate, { model, own: facts, states: attempt.callStates })
-    const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
+    const target = { model, own: facts, tiers, states: attempt.callStates }
+    const { method, body, tier, dropped: lost } = await host.compute(call, translate, target)
+    const headers = { ...call.headers, ...(await google.forCall(call, attempt)), ...(tier && { [TIER_HEADER]: tier }) }
     const path = addresses.path(model, method)
-    return { origin: addresses.origin, path, headers, body, dropped }
+    return { origin: addresses.origin, path, headers, body, dropped: lost }
   }
 
   /** The client's own bytes, with what Vertex AI has in place of a header and of the model's name. */
@@ -114,7 +130,7 @@ function create(
   })
 
   return {
-    parameters: (model) => (isClaude(model) ? claudeParameters : geminiParameters),
+    parameters: (model) => (isClaude(model) ? CLAUDE_PARAMETERS : ownParameters),
     refreshes: true,
     addresses: allowed,
     ownHosts: OWN_HOSTS,

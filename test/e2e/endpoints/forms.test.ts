@@ -167,7 +167,12 @@ describe('A form', () => {
     const chunks = ['Grü', 'ße'].map((content) =>
       event({ id: 'trsc-1', object: 'transcription.chunk', choices: [{ delta: { content } }] }),
     )
-    fixture.upstream.reply(sse([...chunks, DONE]))
+    const finish = event({
+      id: 'trsc-1',
+      object: 'transcription.chunk',
+      choices: [{ delta: { content: '' }, finish_reason: 'stop' }],
+    })
+    fixture.upstream.reply(sse([...chunks, finish, DONE]))
     const got = await post([
       ['file', new File([SOUND], 'a.mp3')],
       ['model', 'open/m'],

@@ -4,6 +4,15 @@ import { VENDORS, type Vendor } from '../clients/vendors.ts'
 
 const vendor = (name: string, model: string): Vendor => ({ ...VENDORS.find((one) => one.name === name)!, name, model })
 
+const tool = (name: string) => ({ type: 'function', function: { name } })
+const marked = (name: string) => ({ ...tool(name), cache_control: { type: 'ephemeral' } })
+const strict = (more: object) => {
+  const parameters = { type: 'object', properties: { at: { type: 'number' } }, additionalProperties: false, ...more }
+  return { type: 'function', function: { name: 'look', strict: true, parameters } }
+}
+const spec = (name: string) => ({ toolSpec: { name, inputSchema: { json: { type: 'object', properties: {} } } } })
+const POINT = { cachePoint: { type: 'default' } }
+
 /** What models get of parameters that OpenAI's protocol, or their vendor's, has under another name. */
 const CASES: readonly { vendor: Vendor; asked: object; gets: object; dropped?: string }[] = [
   { vendor: vendor('anthropic', 'claude-haiku-4-5'), asked: { top_k: 40 }, gets: { top_k: 40 } },
@@ -22,19 +31,78 @@ const CASES: readonly { vendor: Vendor; asked: object; gets: object; dropped?: s
     asked: { top_k: 40, metadata: { team: 'blue' } },
     gets: { additionalModelRequestFields: { top_k: 40 }, requestMetadata: { team: 'blue' } },
   },
-  { vendor: vendor('bedrock', 'us.amazon.nova-pro-v1:0'), asked: { top_k: 40 }, gets: {}, dropped: 'top_k' },
+  {
+    vendor: vendor('bedrock', 'us.amazon.nova-pro-v1:0'),
+    asked: { top_k: 40 },
+    gets: { additionalModelRequestFields: { inferenceConfig: { topK: 40 } } },
+  },
+  {
+    vendor: vendor('bedrock', 'us.anthropic.claude-sonnet-4-6'),
+    asked: { tools: [marked('a'), tool('b'), marked('c')] },
+    gets: { toolConfig: { tools: [spec('a'), POINT, spec('b'), spec('c'), POINT] } },
+  },
+  {
+    vendor: vendor('bedrock', 'us.amazon.nova-pro-v1:0'),
+    asked: { tools: [marked('a')] },
+    gets: { toolConfig: { tools: [spec('a')] } },
+    dropped: 'cache_control',
+  },
   {
     vendor: vendor('bedrock', 'us.amazon.nova-pro-v1:0'),
     asked: { metadata: { team: 'blau/grün' } },
     gets: {},
     dropped: 'metadata',
   },
+  {
+    vendor: vendor('cohere', 'command-a-03-2025'),
+    asked: { tools: [strict({ required: ['at'] })] },
+    gets: { strict_tools: true },
+  },
+  {
+    vendor: vendor('cohere', 'command-a-03-2025'),
+    asked: { tools: [strict({ required: ['at'] }), tool('b')] },
+    gets: {},
+    dropped: 'tools.strict',
+  },
+  {
+    vendor: vendor('cohere', 'command-a-03-2025'),
+    asked: { tools: [strict({ required: ['at'], anyOf: [] })] },
+    gets: {},
+    dropped: 'tools.strict',
+  },
+  {
+    vendor: vendor('cohere', 'command-r7b-12-2024'),
+    asked: { tools: [strict({ required: ['at'] })] },
+    gets: {},
+    dropped: 'tools.strict',
+  },
+  { vendor: vendor('anthropic', 'claude-opus-5'), asked: { service_tier: 'default' }, gets: { service_tier: 'standard_only' } },
+  { vendor: vendor('anthropic', 'claude-opus-5'), asked: { service_tier: 'auto' }, gets: {} },
+  { vendor: vendor('anthropic', 'claude-opus-5'), asked: { service_tier: 'flex' }, gets: {}, dropped: 'service_tier' },
+  {
+    vendor: vendor('bedrock', 'us.amazon.nova-pro-v1:0'),
+    asked: { service_tier: 'flex' },
+    gets: { serviceTier: { type: 'flex' } },
+  },
+  { vendor: vendor('bedrock', 'us.amazon.nova-pro-v1:0'), asked: { service_tier: 'default' }, gets: {} },
+  {
+    vendor: vendor('bedrock', 'us.anthropic.claude-sonnet-4-6'),
+    asked: { service_tier: 'priority' },
+    gets: {},
+    dropped: 'service_tier',
+  },
+  { vendor: vendor('gemini', 'gemini-2.5-pro'), asked: { service_tier: 'priority' }, gets: { serviceTier: 'priority' } },
+  { vendor: vendor('gemini', 'gemini-2.5-pro'), asked: { service_tier: 'scale' }, gets: {}, dropped: 'service_tier' },
+  { vendor: vendor('cohere', 'command-a-03-2025'), asked: { service_tier: 'priority' }, gets: {}, dropped: 'service_tier' },
   { vendor: vendor('ollama', 'gpt-oss:20b'), asked: { top_k: 40 }, gets: { options: { top_k: 40 } } },
 ]
 
 const NAMES = [
   ...['top_k', 'topK', 'k', 'metadata', 'requestMetadata', 'options', 'generationConfig'],
   'additionalModelRequestFields',
+  'toolConfig',
+  'strict_tools',
+  ...['service_tier', 'serviceTier'],
 ]
 
 describe('Parameters that vendors have under names of their own', () => {

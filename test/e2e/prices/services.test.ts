@@ -55,6 +55,7 @@ describe('a call costs', () => {
             config: { baseUrl: `${upstream.origin}/v1`, responses: true, api: 'responses' },
           },
           claude: { provider: 'anthropic', ...base, config: { baseUrl: upstream.origin, apiKey: `\${env:KEY}` } },
+          gemini: { provider: 'gemini', ...base, config: { baseUrl: upstream.origin, apiKey: `\${env:KEY}` } },
         },
         prices: {
           models: {
@@ -62,6 +63,7 @@ describe('a call costs', () => {
             'open/*': { input: 2, output: 10, variants: { service_tier: FACTORS.service_tier } },
             'full/*': { input: 2, output: 10, variants: { service_tier: FACTORS.service_tier } },
             'claude/*': { input: 2, output: 10, variants: FACTORS },
+            'gemini/*': { input: 2, output: 10, variants: { service_tier: FACTORS.service_tier } },
           },
         },
       },
@@ -139,6 +141,23 @@ describe('a call costs', () => {
       expect((await costOf('/v1/messages', { ...request, stream: true }))!.usd).to.equal(usd)
     })
   }
+
+  for (const { served, usd } of [
+    { served: 'priority', usd: '0.0075' },
+    { served: 'standard', usd: USUAL },
+  ])
+    it(`${served}, by which Google says that it has served a chat completion that asks for priority, whole and streamed`, async () => {
+      const reply = {
+        candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'Hello!' }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 100, serviceTier: served },
+      }
+      const messages = [{ role: 'user', content: 'Hi.' }]
+      const asked = { model: 'gemini/gemini-2.5-flash', messages, service_tier: 'priority' }
+      upstream.reply(json(reply))
+      expect((await costOf('/v1/chat/completions', asked))!.usd).to.equal(usd)
+      upstream.reply(sse([event(reply)]))
+      expect((await costOf('/v1/chat/completions', { ...asked, stream: true }))!.usd).to.equal(usd)
+    })
 
   it('the usual service, where the provider leaves out what the client asks for', async () => {
     const counts = { input_tokens: 1000, output_tokens: 100 }

@@ -88,20 +88,6 @@ describe('a mistyped model', () => {
       expect(await messageFor(model!, '/v1/chat/completions', wide)).to.include(`Did you mean \`${meant}\`?`)
     })
 
-  it('is answered so soon, if nobody has asked for the list of models', async () => {
-    const fresh = await startTestGateway({ routes: ROUTES, env: { OPENAI_API_KEY: 'a-key', LOCAL: upstream.origin } })
-    try {
-      const by = await fresh.key({ models: ['local/*'] })
-      const json = { model: 'local/qwen3-23b', ...BODIES['/v1/chat/completions'] }
-      let answer = ''
-      while (!answer.includes('Did you mean'))
-        answer = await (await fresh.fetch('/v1/chat/completions', { json, key: by })).text()
-      expect(answer).to.include('Did you mean `local/qwen3-32b`?')
-    } finally {
-      await fresh.stop()
-    }
-  })
-
   it('that an upstream does not know is not answered with itself', async () => {
     expect(await messageFor('local/qwen3-32b', '/v1/chat/completions', wide)).to.not.include('Did you mean')
   })

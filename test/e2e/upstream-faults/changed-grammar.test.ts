@@ -1,14 +1,16 @@
 import { AssertionError } from 'node:assert'
 import { expect } from 'chai'
 import { readWire } from '../../../core/testing/conformance/expect-reply.ts'
-import { json, openaiReply, reply, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
+import { json, openaiReply, reply, type Said, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { isStreamed } from '../clients/fixture.ts'
+import { isStreamed, onGoogleCloud } from '../clients/fixture.ts'
 import { VENDORS } from '../clients/vendors.ts'
 import { CHAT, type Heard, hear, MESSAGES, RESPONSES, type Refused, type Way } from './heard-reply.ts'
-import { type ChangedStream, changedGrammarsOf } from './mutants.ts'
+import { type ChangedStream, changedGrammarsOf, renamedMembersOf } from './mutants.ts'
 
 const SPARE = 'From the spare.'
+/** An answer without a call, of which a stream may lose all. */
+const TEXT = { text: 'The answer' }
 const GOOD = { text: 'The answer', reasoning: 'Hm', tools: [{ name: 'look', arguments: { a: 1 } }] }
 
 /** Each way reads a stream by the rules of its protocol. */
@@ -23,17 +25,38 @@ const STRICT_CHAT: Way = {
 const WAYS = [STRICT_CHAT, MESSAGES, RESPONSES]
 
 /**
- * Readers of streams, with the path of their requests, and how many events at the end of a stream make it complete. Claude's messages are passed on to
- * clients of Messages.
+ * Readers of streams, with the path of their requests, and how many events at the end of a stream make it complete. Those that pass events on as they are
+ * have rows of their own below.
  */
-const READERS = [
+const READERS: readonly Reader[] = [
   { name: 'anthropic', ways: [STRICT_CHAT, RESPONSES], path: '', ends: 2 },
   { name: 'gemini', ways: WAYS, path: '', ends: 1 },
+  { name: 'vertex-gemini', ways: WAYS, path: '', ends: 1 },
+  { name: 'vertex-claude', ways: [STRICT_CHAT, RESPONSES], path: '', ends: 2 },
   { name: 'bedrock', ways: [STRICT_CHAT, RESPONSES], path: '', ends: 2 },
   { name: 'cohere', ways: WAYS, path: '', ends: 1 },
   { name: 'ollama', ways: WAYS, path: '', ends: 1 },
+  { name: 'openai-compatible', ways: [MESSAGES, RESPONSES], path: '', ends: 2 },
   { name: 'openai-by-responses', ways: [STRICT_CHAT, MESSAGES], path: '/responses', ends: 1 },
-] as const
+]
+
+/** What these read goes to clients of the same protocol byte for byte. */
+const PASSED: readonly Reader[] = [
+  { name: 'openai-compatible', ways: [STRICT_CHAT], path: '', ends: 2 },
+  { name: 'azure-openai', ways: [STRICT_CHAT], path: '', ends: 2 },
+  { name: 'openai', ways: [RESPONSES], path: '/responses', ends: 1 },
+  { name: 'anthropic', ways: [MESSAGES], path: '', ends: 2 },
+  { name: 'vertex-claude', ways: [MESSAGES], path: '', ends: 2 },
+  { name: 'bedrock', ways: [MESSAGES], path: '/invoke', ends: 2 },
+]
+
+interface Reader {
+  /** A row of `VENDORS`. */
+  readonly name: string
+  readonly ways: readonly Way[]
+  readonly path: string
+  readonly ends: number
+}
 
 /** Arguments that are no JSON: pieces of them came twice, or in another order. */
 const NO_JSON = Symbol('arguments that are no JSON')
@@ -57,6 +80,24 @@ function problemOf(
   return isCalled && (tools.length <= 1 || (!hasIds && name.endsWith('twice'))) ? undefined : JSON.stringify(tools)
 }
 
+/** What is wrong with what a client hears of events that pass: they are the upstream's own, and the end of them must be too. */
+function problemOfPassed(heard: Heard | Refused | typeof NO_JSON, { isGood, isOver, hasEnd }: ChangedStream): string | undefined {
+  if (heard === NO_JSON) return isGood ? 'arguments that are no JSON' : undefined
+  if ('refused' in heard) return isGood ? heard.refused : undefined
+  const { text, tools, isComplete } = heard
+  if (text === SPARE) return isGood ? SPARE : undefined
+  if (!isComplete) return 'an end that is neither an error nor a finish'
+  if (!hasEnd) return 'a forged finish'
+  if (text === '' && tools.length === 0 && !isOver) return 'an empty success'
+  return isGood && (text !== GOOD.text || tools.length !== 1) ? JSON.stringify(heard) : undefined
+}
+
+/** SDKs ignore events that they do not know. */
+const knownIn = (text: string): string => text.replace(/^event: riddle\ndata: .*\n\n/gm, '')
+
+/** The last event of OpenAI's streams with a usage, which complete an answer no more than its absence does. */
+const isUsage = (sent: string | Uint8Array): boolean => typeof sent === 'string' && sent.includes('"choices":[],"usage"')
+
 describe('An upstream that changes the grammar of its events is read right, or fails, and never looks finished', () => {
   let gateway: TestGateway
   const upstreams = new Map<string, ScriptedUpstream>()
@@ -73,7 +114,8 @@ describe('An upstream that changes the grammar of its events is read right, or f
       spare: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${spare.origin}/v1` } },
     }
     const models: Record<string, object> = {}
-    for (const { name } of READERS) {
+    opened.defer(onGoogleCloud(await start()))
+    for (const name of new Set([...READERS, ...PASSED].map((reader) => reader.name))) {
       const { provider, config, model } = VENDORS.find((one) => one.name === name)!
       const upstream = await start()
       upstreams.set(name, upstream)
@@ -86,28 +128,36 @@ describe('An upstream that changes the grammar of its events is read right, or f
   })
   after(() => opened.disposeAsync())
 
-  for (const { name, ways, path, ends } of READERS) {
+  for (const reader of [...READERS, ...PASSED]) {
+    const { name, ways, path, ends } = reader
+    const isPassed = PASSED.includes(reader)
     for (const way of ways) {
-      it(`${name} by ${way.name}`, async () => {
+      it(`${name} by ${way.name}${isPassed ? ', passed on' : ''}`, async () => {
         const { streamType = 'text/event-stream', ...vendor } = VENDORS.find((one) => one.name === name)!
-        const { stream } = vendor.reply(GOOD, path)
+        const streamOf = (said: Said) => vendor.reply(said, path).stream.filter((sent) => !isUsage(sent))
+        const stream = streamOf(GOOD)
         const ask = async (body: ChangedStream['value']) => {
           upstreams.get(name)!.on(() => reply(body, { framing: 'chunked', headers: { 'content-type': streamType } }))
-          return await hear(gateway, way, { model: `acme/${name}`, stream: true })
+          const read = isPassed ? { ...way, stream: (text: string) => way.stream(knownIn(text)) } : way
+          return await hear(gateway, read, { model: `acme/${name}`, stream: true })
         }
         expect(await ask(stream), 'the good stream').to.include({ text: GOOD.text, isComplete: true })
         const problems: string[] = []
-        for (const changed of changedGrammarsOf(stream, ends)) {
+        // Of an answer that passes the client reads the names itself.
+        const others = isPassed ? [stream] : [stream, streamOf(TEXT)]
+        const changes = [...changedGrammarsOf(stream, ends), ...others.flatMap((sent) => renamedMembersOf(sent, ends))]
+        for (const changed of changes) {
           const heard = await ask(changed.value).catch((error: unknown) => {
             if (error instanceof SyntaxError) return NO_JSON
-            if (error instanceof AssertionError) return { refused: error.message }
+            // A client that cannot read an event.
+            if (error instanceof AssertionError || (isPassed && error instanceof TypeError)) return { refused: error.message }
             throw error
           })
-          const problem = problemOf(heard, changed, name !== 'gemini')
+          const problem = isPassed ? problemOfPassed(heard, changed) : problemOf(heard, changed, !name.includes('gemini'))
           if (problem !== undefined) problems.push(`${changed.name} → ${problem}`)
         }
         expect(problems.join('\n')).to.equal('')
-      }).timeout(60_000)
+      }).timeout(120_000)
     }
   }
 })

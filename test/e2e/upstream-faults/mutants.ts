@@ -175,6 +175,39 @@ export function changedGrammarsOf(stream: readonly Bytes[], ends: number): Chang
   return [...all, ...others]
 }
 
+/** Members by which a stream says that an answer ends, or why. Older versions of Ollama say that it is `done`, and not why. */
+const ENDS = new Set(['type', 'finish_reason', 'stop_reason', 'finishReason', 'stopReason', 'done', 'status'])
+
+/** What is in the arguments of a tool is the model's own. */
+const isArgument = (path: Path): boolean =>
+  path.slice(0, -1).some((step) => ['args', 'arguments', 'input'].includes(String(step)))
+
+/** A stream after a change of its grammar in which a member has another name in all events. `ends` as above. */
+export function renamedMembersOf(stream: readonly Bytes[], ends: number): ChangedStream[] {
+  const events = stream.map((sent) => eventIn(sent))
+  const members = events.map((read) => {
+    const paths = read === undefined ? [] : [...pathsOf(read.data)].filter((path) => !isArgument(path))
+    return new Set(paths.map((path) => path.at(-1)!).filter((step) => typeof step === 'string'))
+  })
+  const atEnd = new Set(members.slice(stream.length - ends).flatMap((names) => [...names]))
+  return [...new Set(members.flatMap((names) => [...names]))].map((name) => ({
+    name: `each ${name} renamed`,
+    value: stream.map((sent, index) => events[index]?.write(withoutName(events[index].data, name)) ?? sent),
+    isGood: false,
+    isOver: false,
+    hasEnd: !(ENDS.has(name) && atEnd.has(name)),
+  }))
+}
+
+/** A value with the members of a name under one that nobody knows. */
+function withoutName(value: Json, name: string): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((element) => withoutName(element, name))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key === name ? 'riddle' : key, withoutName(inner, name)]),
+  )
+}
+
 /** The name of an event, or of its main member where events have none. */
 function kindOfEvent(sent: Bytes): string | undefined {
   const read = eventIn(sent)

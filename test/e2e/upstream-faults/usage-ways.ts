@@ -158,6 +158,35 @@ const RESPONSES: Speech = {
   wholeFailure: (usage) => failedResponse(usage),
 }
 
+const THINKING = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: THOUGHT }] }
+const SPOKEN = { type: 'output_text', text: TEXT, annotations: [], logprobs: [] }
+const ANSWER = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [SPOKEN] }
+const ITEM = { item_id: 'msg_1', output_index: 1, content_index: 0 }
+const responseOf = (status: string, more: object): object => ({ id: 'resp_1', object: 'response', model: 'm', status, ...more })
+
+/** What OpenAI says to clients of other protocols: all the events of its stream, of which only the last has a usage. */
+const BY_RESPONSES: Speech = {
+  usage: RESPONSES.usage,
+  stream: (usage) => [
+    typed({ type: 'response.created', response: responseOf('in_progress', { output: [], usage: null }) }),
+    typed({ type: 'response.output_item.added', output_index: 0, item: { ...THINKING, summary: [] } }),
+    ...THOUGHTS.map((delta) =>
+      typed({ type: 'response.reasoning_summary_text.delta', item_id: 'rs_1', output_index: 0, summary_index: 0, delta }),
+    ),
+    typed({ type: 'response.output_item.done', output_index: 0, item: THINKING }),
+    typed({ type: 'response.output_item.added', output_index: 1, item: { ...ANSWER, status: 'in_progress', content: [] } }),
+    typed({ type: 'response.content_part.added', ...ITEM, part: { ...SPOKEN, text: '' } }),
+    ...TEXTS.map((delta) => typed({ type: 'response.output_text.delta', ...ITEM, logprobs: [], delta })),
+    typed({ type: 'response.output_text.done', ...ITEM, logprobs: [], text: TEXT }),
+    typed({ type: 'response.content_part.done', ...ITEM, part: SPOKEN }),
+    typed({ type: 'response.output_item.done', output_index: 1, item: ANSWER }),
+    typed({ type: 'response.completed', response: responseOf('completed', { output: [THINKING, ANSWER], usage }) }),
+  ],
+  whole: (usage) => responseOf('completed', { output: [THINKING, ANSWER], usage }),
+  failure: RESPONSES.failure,
+  wholeFailure: failedResponse,
+}
+
 const GEMINI: Speech = {
   usage: (promptTokenCount, candidatesTokenCount) => ({ promptTokenCount, candidatesTokenCount }),
   hasStart: true,
@@ -298,6 +327,12 @@ const UPSTREAMS: Readonly<Record<string, Upstream>> = {
     model: 'gpt',
     config: (origin) => ({ baseUrl: `${origin}/v1`, apiKey: KEY, responses: true }),
     speeches: { '/v1/responses': RESPONSES },
+  },
+  'by-responses': {
+    provider: 'openai-compatible',
+    model: 'gpt',
+    config: (origin) => ({ baseUrl: `${origin}/v1`, apiKey: KEY, responses: true, api: 'responses' }),
+    speeches: { '/v1/chat/completions': BY_RESPONSES, '/v1/messages': BY_RESPONSES },
   },
   azure: {
     provider: 'azure-openai',

@@ -305,6 +305,27 @@ describe('A reply of another endpoint with a member of a wrong type is read righ
     return failed === undefined ? JSON.stringify(readEvents!(events)) : String(failed.error.code)
   }
 
+  for (const named of ['images', 'transcriptions', 'translations', 'speech'] as const) {
+    it(`openai-compatible: ${named}, streamed, with its last event or its parts under another name`, async () => {
+      const endpoint: Endpoint = ENDPOINTS[named]
+      const events = endpoint.stream as readonly Members[]
+      const framed = (sent: readonly Members[]) => sent.map((one) => event(one, one.type))
+      const riddle = (one: Members) => ({ ...one, type: 'riddle' })
+      const answer = async (sent: readonly string[]) => {
+        upstreams.get('openai-compatible')!.on(() => sse(sent))
+        return await ask(modelOf('openai-compatible', named), endpoint, true)
+      }
+      spare.on(() => sse(framed(events)))
+      const last = events.length - 1
+      const renamed = events.map((one, index) => (index === last ? riddle(one) : one))
+      const lost = events.slice(0, last).map(riddle)
+      for (const end of [[], ['data: [DONE]\n\n']]) {
+        expect(await answer([...framed(renamed), ...end]), 'the last event renamed').to.match(/^upstream_/)
+        expect(await answer([...framed(lost), ...end]), 'nothing known').to.equal(await answer(framed(events)))
+      }
+    })
+  }
+
   for (const [name, { own: between, serves }] of Object.entries(UPSTREAMS)) {
     for (const [named, own] of Object.entries(serves)) {
       const endpoint: Endpoint = ENDPOINTS[named as keyof typeof ENDPOINTS]

@@ -51,6 +51,24 @@ const MUST = { mayRefuse: false } as const
 const OWN = { isOwn: true } as const
 
 const CHAT: readonly ClientCall[] = [
+  chat('a custom tool, and its call', {
+    messages: [
+      HI,
+      { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'patch', input: 'x' } }] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'Done.' },
+    ],
+    tools: [{ type: 'custom', custom: { name: 'patch', description: 'Changes files.' } }],
+  }),
+  chat('functions in the way before tools, and a call of them', {
+    messages: [
+      HI,
+      { role: 'assistant', content: null, function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
+      { role: 'function', name: 'get_weather', content: 'Rain' },
+    ],
+    functions: [WEATHER.function],
+    function_call: 'auto',
+  }),
+  chat('a tier of service, and labels', { service_tier: 'priority', metadata: { team: 'blue' } }, MUST),
   chat('a text', {}, MUST),
   chat(
     'instructions, late ones too',

@@ -314,8 +314,13 @@ const CONVERSE: readonly Rule[] = [
     'outputConfig is not supported by this model',
     ({ outputConfig }, model) => outputConfig !== undefined && /llama|nova/.test(model),
   ),
+  // github.com/envoyproxy/ai-gateway, pull request 1749 (2026-01-09)
+  rule('Reservation not found.', ({ serviceTier }, model) => serviceTier !== undefined && /claude|llama/.test(model)),
   rule('Extraneous key', (body) =>
-    unknownIn(body, 'messages system inferenceConfig toolConfig guardrailConfig outputConfig additionalModelRequestFields'),
+    unknownIn(
+      body,
+      'messages system inferenceConfig toolConfig guardrailConfig outputConfig requestMetadata serviceTier additionalModelRequestFields',
+    ),
   ),
 ]
 
@@ -408,7 +413,10 @@ const GEMINI: readonly Rule[] = [
     valuesOf(contents, 'inlineData').some((data) => !(data as Body).mimeType),
   ),
   rule('Unknown name: Cannot find field.', (body) =>
-    unknownIn(body, 'contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels'),
+    unknownIn(
+      body,
+      'contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels serviceTier',
+    ),
   ),
 ]
 
@@ -525,10 +533,8 @@ const OPENAI_CHAT: readonly Rule[] = [
       body,
       `model messages stream stream_options max_tokens max_completion_tokens temperature top_p n stop tools tool_choice parallel_tool_calls
       response_format reasoning_effort verbosity seed logprobs top_logprobs logit_bias frequency_penalty presence_penalty user store metadata
-      prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier modalities web_search_options`.replaceAll(
-        /\s+/g,
-        ' ',
-      ),
+      prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier modalities web_search_options functions
+      function_call`.replaceAll(/\s+/g, ' '),
     ),
   ),
   rule('Unknown parameter: messages[1]', ({ messages }) =>

@@ -325,6 +325,42 @@ describe('before a vendor that refuses what its documents say', () => {
       expect(reply.headers.get('x-umg-params-dropped')).to.equal('thinking')
     })
 
+  const CUSTOM = { name: 'patch', description: 'Changes files.', format: { type: 'text' } }
+  const FORMS = {
+    'a custom tool, and its call': {
+      messages: [
+        HI,
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'patch', input: 'x' } }],
+        },
+        { role: 'tool', tool_call_id: 'call_1', content: 'Done.' },
+      ],
+      tools: [{ type: 'custom', custom: CUSTOM }],
+    },
+    'functions in the way before tools, and a call of them': {
+      messages: [
+        HI,
+        { role: 'assistant', content: null, function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
+        { role: 'function', name: 'get_weather', content: 'Rain' },
+      ],
+      functions: [CHAT_TOOL.function],
+      function_call: 'auto',
+    },
+  }
+
+  for (const preset of Object.keys(PRESETS))
+    for (const [name, body] of Object.entries(FORMS))
+      it(`${preset}: ${name} are served, as function tools where the vendor has no others`, async () => {
+        const reply = await send(preset, 'chat/completions', body)
+        expect(reply.status, await reply.text()).to.equal(200)
+        const sent = JSON.stringify(upstream.requests.at(-1)!.json())
+        if (preset === 'openai') return expect(sent).to.match(/"custom"|"functions"/)
+        expect(sent).to.contain('"tools":[{"type":"function"').and.to.contain('"role":"tool"')
+        return expect(sent).to.not.match(/"custom"|"functions"|"function_call"|"role":"function"/)
+      })
+
   it('each preset is strict, or a source says that its vendor refuses nothing', () => {
     expect([...Object.keys(STRICT_VENDORS), ...Object.keys(WITHOUT_REFUSALS)]).to.have.members(Object.keys(PRESETS))
     for (const { rules } of Object.values(STRICT_VENDORS)) expect(rules).to.be.not.empty

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { tableFor } from '../../../routing/operation.ts'
 import type { ParameterSupport } from '../../../sdk/api.ts'
 import type { Asked } from '../../translator/run-translator.ts'
-import { CHAT_PARAMETERS, INNER_PARAMETERS, NEUTRAL_PARAMETERS, OTHER_PARAMETERS, STRUCTURE } from '../chat-parameters.ts'
+import {
+  CHAT_PARAMETERS,
+  FUNCTION_PARAMETERS,
+  INNER_PARAMETERS,
+  NEUTRAL_PARAMETERS,
+  OTHER_PARAMETERS,
+  STRUCTURE,
+} from '../chat-parameters.ts'
 import type { Suite } from '../harness.ts'
 import { request } from '../requests.ts'
 import { wholeScript } from '../scripts.ts'
@@ -13,6 +20,7 @@ export function describeParameters(suite: Suite): void {
   const inner = Object.entries(INNER_PARAMETERS).map(([name, asked]) => [name, asked.with])
   const asks: Readonly<Record<string, Asked>> = {
     ...CHAT_PARAMETERS,
+    ...FUNCTION_PARAMETERS,
     ...OTHER_PARAMETERS,
     ...Object.fromEntries(inner),
     ...subject.parameters,
@@ -32,6 +40,10 @@ export function describeParameters(suite: Suite): void {
   /** Whether the provider has no table; what its upstream does not take is then named by each request. */
   const isVerbatim = (): boolean => tableFor(suite.harness.provider, subject.model) === 'verbatim'
 
+  /** Whether the provider sees a parameter: functions in the way before tools become tools, unless it takes them. */
+  const reaches = (name: string): boolean =>
+    !Object.hasOwn(FUNCTION_PARAMETERS, name) || suite.harness.provider.toolForms?.includes('functions') === true
+
   /** The parameters with this support. A provider without a table maps all but those that its suite says it refuses. */
   function named(support: ParameterSupport['support']): string[] {
     const parameters = tableFor(suite.harness.provider, subject.model)
@@ -43,7 +55,9 @@ export function describeParameters(suite: Suite): void {
           ? Object.keys(asks).filter((name) => !refused.includes(name))
           : []
     }
-    return Object.keys(parameters).filter((name) => parameters[name]?.support === support && !STRUCTURE.has(name))
+    return Object.keys(parameters).filter(
+      (name) => parameters[name]?.support === support && !STRUCTURE.has(name) && reaches(name),
+    )
   }
 
   /** Runs a check on each parameter, and reports all failures at once. */

@@ -1,7 +1,7 @@
 import { Operations, tableFor } from '../../../routing/operation.ts'
 import { ENDPOINT_REQUESTS, type OtherEndpoint } from '../../gateway/endpoint-requests.ts'
 import type { Asked } from '../../translator/run-translator.ts'
-import { CHAT_PARAMETERS, INNER_PARAMETERS, OTHER_PARAMETERS, STRUCTURE } from '../chat-parameters.ts'
+import { CHAT_PARAMETERS, FUNCTION_PARAMETERS, INNER_PARAMETERS, OTHER_PARAMETERS, STRUCTURE } from '../chat-parameters.ts'
 import { CHAT_REQUESTS, parametersBut } from '../client-requests.ts'
 import type { Suite } from '../harness.ts'
 import { isAbsent, type RequestsFixture } from '../provider-under-test.ts'
@@ -56,6 +56,7 @@ function parametersOf({ subject, harness }: Suite): Readonly<Record<string, Aske
   const inner = Object.entries(INNER_PARAMETERS).map(([name, asked]) => [name, asked.with] as const)
   const asks: Readonly<Record<string, Asked>> = {
     ...CHAT_PARAMETERS,
+    ...FUNCTION_PARAMETERS,
     ...OTHER_PARAMETERS,
     ...Object.fromEntries(inner),
     ...subject.parameters,

@@ -126,7 +126,8 @@ function isReasoning(refusing: Refusing, effort: unknown): boolean {
   return refusing === 'tools-with-reasoning' ? effort !== 'none' : effort != null && effort !== 'none'
 }
 
-const hasTools = (call: Call): boolean => asksFor(call, 'tools')
+/** Also in the way before tools. */
+const hasTools = (call: Call): boolean => asksFor(call, 'tools') || asksFor(call, 'functions')
 
 const setsSampling = (call: Call): boolean => SAMPLING.some((name) => asksFor(call, name) && call.member(name) !== 1)
 

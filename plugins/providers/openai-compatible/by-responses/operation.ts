@@ -45,6 +45,7 @@ export function chatByResponses({ api, host, error, post }: ByResponses): NonNul
   const operation: ReturnType<NonNullable<Provider['chatBy']>> = {
     parameters: RESPONSES_PARAMETERS,
     takesCallStates: true,
+    toolForms: ['custom'],
     async request(call, attempt) {
       const { model, callStates: states } = attempt
       const reasons = choice.reasons(model, call.member('reasoning_effort'))

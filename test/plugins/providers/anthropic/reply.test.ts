@@ -71,7 +71,7 @@ describe('anthropic: a whole reply', () => {
   for (const [stop_reason, finish_reason] of [
     ['end_turn', 'stop'],
     ['stop_sequence', 'stop'],
-    ['pause_turn', 'stop'],
+    ['pause_turn', 'length'],
     ['max_tokens', 'length'],
     ['model_context_window_exceeded', 'length'],
     ['tool_use', 'tool_calls'],

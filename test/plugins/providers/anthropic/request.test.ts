@@ -5,7 +5,7 @@ import plugin from '../../../../plugins/providers/anthropic/index.ts'
 import { parameters } from '../../../../plugins/providers/anthropic/request.ts'
 import type { MessagesRequest } from '../../../../plugins/providers/anthropic/wire.ts'
 import { expectParametersOn, namesIn, providerPage } from '../../../support/provider-page.ts'
-import { translate, upstream } from './support.ts'
+import { schemasOf, translate, upstream } from './support.ts'
 
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
 const SCHEMA = { type: 'object' as const, properties: {}, additionalProperties: false }
@@ -45,6 +45,11 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
     { tools: [{ ...TOOL, function: { ...TOOL.function, strict: true } }] },
     { tools: [{ name: 'look', input_schema: SCHEMA, strict: true }] },
   ],
+  web_search_options: [
+    { web_search_options: { user_location: { type: 'approximate', approximate: { city: 'Oslo', region: null } } } },
+    { tools: [{ type: 'web_search_20250305', name: 'web_search', user_location: { type: 'approximate', city: 'Oslo' } }] },
+  ],
+  service_tier: [{ service_tier: 'default' }, { service_tier: 'standard_only' }],
   prompt_cache_breakpoint: [
     { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }] }] },
     { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] }] },
@@ -221,7 +226,7 @@ describe('anthropic: response_format', () => {
       const schema = { type: 'object', properties: { list: { type: 'array', items: { anyOf: [{ type: 'object', ...map }] } } } }
       const { output_config, tools, tool_choice } = await translate(asking({ schema, strict: true }))
       expect(output_config).to.equal(undefined)
-      expect(tools!.map(({ input_schema }) => input_schema)).to.deep.equal([schema])
+      expect(schemasOf(tools)).to.deep.equal([schema])
       expect(tool_choice).to.deep.equal({ type: 'tool', name: 'answer' })
     })
   }

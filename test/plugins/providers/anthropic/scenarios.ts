@@ -76,4 +76,5 @@ export const parameters: NonNullable<ProviderUnderTest['parameters']> = {
   // Enough for the smallest budget of 1024 tokens.
   reasoning_effort: { reasoning_effort: 'low', max_tokens: 10_000 },
   thinking: { thinking: { type: 'enabled', budget_tokens: 3000 }, max_tokens: 10_000 },
+  service_tier: { service_tier: 'default' },
 }

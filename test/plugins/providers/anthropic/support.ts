@@ -18,6 +18,10 @@ export async function anthropic(config: Readonly<Record<string, unknown>> = {}):
   return plugin.create({ apiKey: new Secret('sk-ant-very-secret'), ...config }, testHost())
 }
 
+/** The schemas of the client's tools. */
+export const schemasOf = (tools: MessagesRequest['tools'] = []): readonly object[] =>
+  tools.flatMap((tool) => ('input_schema' in tool ? tool.input_schema : []))
+
 /** The upstream request for a call. */
 export async function send(call: Call, config: Readonly<Record<string, unknown>> = {}): Promise<UpstreamRequest> {
   return (await (await anthropic(config)).request(call, fakeAttempt(call))) as UpstreamRequest

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { translate, upstream } from './support.ts'
+import { schemasOf, translate, upstream } from './support.ts'
 
 const tool = (name: string, rest: object = {}) => ({ type: 'function', function: { name, ...rest } })
 const tools = [tool('look'), tool('listen')]
@@ -25,21 +25,21 @@ describe('anthropic: tools', () => {
 
   it('have their unchanged parameters', async () => {
     const parameters = { $schema: 'x', type: 'object', properties: { at: { type: 'string', minLength: 2 } }, required: ['at'] }
-    expect((await translate({ tools: [tool('look', { parameters })] })).tools?.[0]?.input_schema).to.deep.equal(parameters)
+    expect(schemasOf((await translate({ tools: [tool('look', { parameters })] })).tools)[0]).to.deep.equal(parameters)
   })
 
   it('have no alternatives at the top level, which Claude refuses', async () => {
     const at = { properties: { at: { type: 'string' }, how: { type: 'string' } }, required: ['at', 'how'] }
     const id = { properties: { id: { type: 'integer' } }, required: ['id', 'how'] }
     const parameters = { type: 'object', properties: { how: { enum: ['fast'] } }, anyOf: [at, id] }
-    expect((await translate({ tools: [tool('look', { parameters })] })).tools?.[0]?.input_schema).to.deep.equal({
+    expect(schemasOf((await translate({ tools: [tool('look', { parameters })] })).tools)[0]).to.deep.equal({
       type: 'object',
       properties: { at: { type: 'string' }, how: { enum: ['fast'] }, id: { type: 'integer' } },
       required: ['how'],
       description: `{anyOf: ${JSON.stringify([at, id])}}`,
     })
     const all = { allOf: [at, id] }
-    expect((await translate({ tools: [tool('look', { parameters: all })] })).tools?.[0]?.input_schema).to.deep.include({
+    expect(schemasOf((await translate({ tools: [tool('look', { parameters: all })] })).tools)[0]).to.deep.include({
       required: ['at', 'how', 'id'],
     })
   })

@@ -40,7 +40,7 @@ describeProvider({
     secretAccessKey: new Secret('secret-canary-31c9'),
     sessionToken: new Secret('session-canary-31c9'),
     // All that is tested here speaks by Converse, also to clients of the Messages API.
-    facts: { '*': { messages: 'none' } },
+    facts: { '*': { messages: 'none', tiers: true } },
   }),
   model: MODEL,
   streamType: 'application/vnd.amazon.eventstream',

@@ -7,7 +7,14 @@ import { Facts, factsOf, type ModelFacts } from '../../../../plugins/providers/b
 import { namesIn, providerPage } from '../../../support/provider-page.ts'
 import { bedrock } from './support.ts'
 
-const CLAUDE: Partial<ModelFacts> = { caching: true, claudeToolChoice: true, maxTokens: 64_000, toolChoice: 'named' }
+const CLAUDE: Partial<ModelFacts> = {
+  caching: true,
+  toolCaching: true,
+  topK: 'claude',
+  claudeToolChoice: true,
+  maxTokens: 64_000,
+  toolChoice: 'named',
+}
 const ADAPTIVE: Partial<ModelFacts> = { ...CLAUDE, sampling: 'none', reasoning: 'adaptive', schemas: false, strictTools: false }
 const BUDGET: Partial<ModelFacts> = { ...CLAUDE, sampling: 'one', reasoning: 'budget' }
 const PLAIN: Partial<ModelFacts> = {
@@ -37,21 +44,21 @@ const KNOWN: Readonly<Record<string, Partial<ModelFacts>>> = {
   'anthropic.claude-opus-4-1-20250805-v1:0': { ...BUDGET, claudeToolChoice: false, schemas: false, maxTokens: 32_000 },
   'us.anthropic.claude-sonnet-4-20250514-v1:0': { ...BUDGET, claudeToolChoice: false, schemas: false },
   'us.anthropic.claude-3-7-sonnet-20250219-v1:0': { ...BUDGET, claudeToolChoice: false },
-  'anthropic.claude-3-5-sonnet-20241022-v2:0': { ...PLAIN, caching: true, toolChoice: 'named' },
-  'anthropic.claude-3-haiku-20240307-v1:0': { ...PLAIN, caching: false, toolChoice: 'named' },
+  'anthropic.claude-3-5-sonnet-20241022-v2:0': { ...PLAIN, caching: true, toolCaching: true, toolChoice: 'named' },
+  'anthropic.claude-3-haiku-20240307-v1:0': { ...PLAIN, caching: false, toolCaching: false, toolChoice: 'named' },
   'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-4-6-v1': {
     schemas: true,
     reasoning: 'adaptive',
   },
   'us.amazon.nova-2-lite-v1:0': { ...PLAIN, reasoning: 'nova', caching: true, toolChoice: 'named' },
-  'amazon.nova-micro-v1:0': { ...PLAIN, caching: true, toolChoice: 'named' },
+  'amazon.nova-micro-v1:0': { ...PLAIN, caching: true, toolCaching: false, topK: 'nova', toolChoice: 'named' },
   'us.meta.llama3-3-70b-instruct-v1:0': { ...PLAIN, toolChoice: 'auto' },
   'mistral.mistral-large-2402-v1:0': { ...PLAIN, toolChoice: 'any', shortToolIds: true },
   'mistral.mistral-large-3-675b-instruct': { toolChoice: 'any', shortToolIds: true, schemas: true },
   'openai.gpt-oss-120b-1:0': { reasoning: 'effort', alwaysReasons: true, schemas: true, toolChoice: 'named' },
   'deepseek.v3-v1:0': { reasoning: 'effort', alwaysReasons: false, toolChoice: 'any' },
   'us.deepseek.r1-v1:0': { ...PLAIN, toolChoice: 'auto' },
-  'someone.model-yet-to-come': { ...PLAIN, toolChoice: 'named', caching: false },
+  'someone.model-yet-to-come': { ...PLAIN, toolChoice: 'named', caching: false, toolCaching: false, topK: 'none' },
 }
 
 describe('bedrock: facts about models', () => {
@@ -113,7 +120,7 @@ describe('bedrock: discovery', () => {
 
   it('models and inference profiles are read with the credential', async () => {
     const models = [
-      model('amazon.nova-pro-v1:0'),
+      model('amazon.nova-pro-v1:0', { modelName: 'Nova Pro', inputModalities: ['TEXT', 'IMAGE'], outputModalities: ['TEXT'] }),
       model('anthropic.claude-sonnet-4-6', { providerName: 'Anthropic', inferenceTypesSupported: ['INFERENCE_PROFILE'] }),
       model('amazon.old-v1', { modelLifecycle: { status: 'LEGACY' } }),
       null,
@@ -126,10 +133,11 @@ describe('bedrock: discovery', () => {
       profile('us.gone', 'amazon.nova-pro-v1:0', { status: 'INACTIVE' }),
     ]
     answer({ modelSummaries: models }, () => ({ inferenceProfileSummaries: profiles }))
+    const nova = { owned_by: 'amazon', name: 'Nova Pro', input_modalities: ['text', 'image'], output_modalities: ['text'] }
     expect(await discover()).to.deep.equal([
-      { id: 'amazon.nova-pro-v1:0', owned_by: 'amazon' },
+      { id: 'amazon.nova-pro-v1:0', ...nova },
       { id: 'us.anthropic.claude-sonnet-4-6', owned_by: 'anthropic' },
-      { id: `${ARN}:123456789012:inference-profile/ab12`, owned_by: 'amazon' },
+      { id: `${ARN}:123456789012:inference-profile/ab12`, ...nova },
     ])
     const asked = upstream.requests.map(({ method, path }) => `${method} ${path}`)
     expect(asked).to.have.members(['GET /foundation-models?byOutputModality=TEXT', 'GET /inference-profiles?maxResults=1000'])

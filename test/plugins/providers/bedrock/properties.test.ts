@@ -75,7 +75,7 @@ function expectIds(ids: readonly string[], model: string): void {
 }
 
 function expectTools(sent: ConverseRequest): void {
-  const declared = sent.toolConfig?.tools.map(({ toolSpec }) => toolSpec.name)
+  const declared = sent.toolConfig?.tools.flatMap((tool) => ('toolSpec' in tool ? tool.toolSpec.name : []))
   if (sent.toolConfig) expect(declared, 'a tool configuration has tools').not.to.deep.equal([])
   if (blocksOf(sent).flatMap(idOf).length > 0)
     expect(sent.toolConfig, 'a history with tools has them declared').to.be.an('object')

@@ -48,6 +48,7 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
     { tools: [{ ...TOOL, function: { ...TOOL.function, strict: true } }] },
     { toolConfig: { tools: [{ toolSpec: { name: 'look', inputSchema: { json: SCHEMA }, strict: true } }] } },
   ],
+  service_tier: [{ model: 'amazon.nova-pro-v1:0', service_tier: 'flex' }, { serviceTier: { type: 'flex' } }],
   prompt_cache_breakpoint: [
     { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }] }] },
     { messages: [{ role: 'user', content: [{ text: 'Hi' }, { cachePoint: { type: 'default' } }] }] },
@@ -130,7 +131,7 @@ describe('bedrock: response_format', () => {
     const map = { type: 'object', properties: { m: { type: 'object', additionalProperties: { type: 'number' } } } }
     const { toolConfig, outputConfig } = await translate(asked({ name: 'm', schema: map, strict: true }))
     expect(outputConfig).to.equal(undefined)
-    expect(toolConfig!.tools.map(({ toolSpec }) => toolSpec.inputSchema.json)).to.deep.equal([map])
+    expect(toolConfig!.tools.map((tool) => 'toolSpec' in tool && tool.toolSpec.inputSchema.json)).to.deep.equal([map])
     expect(toolConfig!.toolChoice).to.deep.equal({ tool: { name: 'answer' } })
   })
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Tool } from '../../../../plugins/providers/bedrock/wire.ts'
 import { translate, upstream } from './support.ts'
 
 const SONNET = 'us.anthropic.claude-sonnet-4-6'
@@ -41,10 +42,10 @@ describe('bedrock: tools', () => {
       strict: true,
       parameters: { type: 'object', properties: { n: { type: 'integer', minimum: 1 } } },
     })
-    const [newer] = (await translate({ tools: [strict] })).toolConfig!.tools
+    const [newer] = (await translate({ tools: [strict] })).toolConfig!.tools as readonly Tool[]
     expect(newer!.toolSpec.strict).to.equal(true)
     expect(newer!.toolSpec.inputSchema.json).to.have.property('additionalProperties', false)
-    const [older] = (await translate({ model: HAIKU_3, tools: [strict] })).toolConfig!.tools
+    const [older] = (await translate({ model: HAIKU_3, tools: [strict] })).toolConfig!.tools as readonly Tool[]
     expect(older!.toolSpec).not.to.have.property('strict')
     expect(older!.toolSpec.inputSchema.json).to.deep.equal(strict.function.parameters)
   })

@@ -9,14 +9,14 @@ import { cohere } from './support.ts'
 
 /** Facts by Cohere's names of models. */
 const KNOWN: Readonly<Record<string, ModelFacts>> = {
-  'command-a-plus-05-2026': { thinking: true, toolChoice: true, maxTokens: 64_000 },
-  'command-a-reasoning-08-2025': { thinking: true, toolChoice: true, maxTokens: 32_000 },
-  'command-a-vision-07-2025': { thinking: false, toolChoice: true, maxTokens: 8000 },
-  'command-a-03-2025': { thinking: false, toolChoice: true, maxTokens: 8000 },
-  'command-r7b-12-2024': { thinking: false, toolChoice: true, maxTokens: 4000 },
-  'command-r-plus-08-2024': { thinking: false, toolChoice: false, maxTokens: 4000 },
-  'c4ai-aya-expanse-32b': { thinking: false, toolChoice: false, maxTokens: 4000 },
-  'a-model-yet-to-come': { thinking: true, toolChoice: true, maxTokens: 32_000 },
+  'command-a-plus-05-2026': { thinking: true, strictTools: true, toolChoice: true, maxTokens: 64_000 },
+  'command-a-reasoning-08-2025': { thinking: true, strictTools: false, toolChoice: true, maxTokens: 32_000 },
+  'command-a-vision-07-2025': { thinking: false, strictTools: false, toolChoice: true, maxTokens: 8000 },
+  'command-a-03-2025': { thinking: false, strictTools: true, toolChoice: true, maxTokens: 8000 },
+  'command-r7b-12-2024': { thinking: false, strictTools: false, toolChoice: true, maxTokens: 4000 },
+  'command-r-plus-08-2024': { thinking: false, strictTools: true, toolChoice: false, maxTokens: 4000 },
+  'c4ai-aya-expanse-32b': { thinking: false, strictTools: false, toolChoice: false, maxTokens: 4000 },
+  'a-model-yet-to-come': { thinking: true, strictTools: false, toolChoice: true, maxTokens: 32_000 },
 }
 
 describe('cohere: facts about models', () => {

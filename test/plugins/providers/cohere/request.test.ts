@@ -4,6 +4,14 @@ import { expectParametersOn, providerPage } from '../../../support/provider-page
 import { refusalOf, translate, upstream } from './support.ts'
 
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
+const STRICT = {
+  type: 'function',
+  function: {
+    name: 'look',
+    strict: true,
+    parameters: { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] },
+  },
+}
 const IMAGE = { type: 'image_url', image_url: { url: 'https://images.example/a.png', detail: 'low' } }
 const SCHEMA = { type: 'object', properties: {}, additionalProperties: false }
 
@@ -32,6 +40,7 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
     { response_format: { type: 'json_object', json_schema: SCHEMA } },
   ],
   'image_url.detail': [{ messages: [{ role: 'user', content: [IMAGE] }] }, { messages: [{ role: 'user', content: [IMAGE] }] }],
+  'tools.strict': [{ tools: [STRICT] }, { strict_tools: true }],
   reasoning_effort: [{ reasoning_effort: 'low', max_tokens: 1000 }, { thinking: { type: 'enabled', token_budget: 200 } }],
   thinking: [{ thinking: { type: 'enabled', budget_tokens: 3000 } }, { thinking: { type: 'enabled', token_budget: 3000 } }],
   reasoning: [{ reasoning: { max_tokens: 3000 } }, { thinking: { type: 'enabled', token_budget: 3000 } }],

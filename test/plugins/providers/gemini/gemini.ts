@@ -1,7 +1,13 @@
 import { type Call, type Provider, Secret, type UpstreamRequest } from 'unified-model-gateway/plugin'
 import { createProvider, type PluginConfig, runTranslator, testAttempt, testCall } from 'unified-model-gateway/plugin/testing'
 import plugin from '../../../../plugins/providers/gemini/index.ts'
-import type { Content, GenerateRequest, GenerationConfig, Part } from '../../../../plugins/providers/gemini/wire.ts'
+import type {
+  Content,
+  FunctionDeclaration,
+  GenerateRequest,
+  GenerationConfig,
+  Part,
+} from '../../../../plugins/providers/gemini/wire.ts'
 
 /** The provider as routes.yaml would configure it. */
 export function gemini(config: PluginConfig = {}): Promise<Provider> {
@@ -22,6 +28,10 @@ export function upstream(body: Readonly<Record<string, unknown>>, config?: Plugi
 export async function translate(body: Readonly<Record<string, unknown>>, config?: PluginConfig): Promise<GenerateRequest> {
   return JSON.parse(String((await upstream(body, config)).body))
 }
+
+/** The declarations of the client's functions. */
+export const functionsIn = (tools: GenerateRequest['tools'] = []): readonly FunctionDeclaration[] =>
+  tools.flatMap((tool) => ('functionDeclarations' in tool ? tool.functionDeclarations : []))
 
 /** The contents of a translated conversation. */
 export async function contentsOf(...messages: readonly object[]): Promise<readonly Content[]> {

@@ -18,16 +18,22 @@ async function listing(...pages: readonly unknown[]) {
 const model = (name: string, more: object = {}) => ({ name, supportedGenerationMethods: ['generateContent'], ...more })
 
 describe('gemini: the list of models', () => {
-  it('has the chat models, with their context length', async () => {
+  it('has the chat models, with their names and limits', async () => {
     const { models, asked } = await listing({
       models: [
-        model('models/gemini-2.5-pro', { inputTokenLimit: 1_048_576 }),
+        model('models/gemini-2.5-pro', { displayName: 'Gemini 2.5 Pro', inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 }),
         model('models/gemini-next'),
         { name: 'models/text-embedding-004', supportedGenerationMethods: ['embedContent'] },
       ],
     })
     expect(models).to.deep.equal([
-      { id: 'gemini-2.5-pro', owned_by: 'google', context_length: 1_048_576 },
+      {
+        id: 'gemini-2.5-pro',
+        owned_by: 'google',
+        context_length: 1_048_576,
+        name: 'Gemini 2.5 Pro',
+        max_output_tokens: 65_536,
+      },
       { id: 'gemini-next', owned_by: 'google' },
     ])
     expect(asked).to.deep.equal(['https://generativelanguage.googleapis.com/v1beta/models?pageSize=1000'])

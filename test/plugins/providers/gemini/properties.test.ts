@@ -4,7 +4,7 @@ import { gather, runTranslator } from 'unified-model-gateway/plugin/testing'
 import type { Content, FunctionCall, GenerateRequest } from '../../../../plugins/providers/gemini/wire.ts'
 import { anyRequest, anyWords, expectTakenOrRefused } from '../../../support/any-request.ts'
 import { readChunks } from '../../../support/read-chunks.ts'
-import { gemini, translate } from './gemini.ts'
+import { functionsIn, gemini, translate } from './gemini.ts'
 import { event } from './generate-content.ts'
 
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
@@ -56,7 +56,7 @@ function expectTakeable({ contents, tools, toolConfig, generationConfig: config 
     }
   }
   const mode = toolConfig?.functionCallingConfig.mode
-  if (toolConfig) expect(tools?.[0]?.functionDeclarations.length).to.be.greaterThan(0)
+  if (toolConfig) expect(functionsIn(tools).length).to.be.greaterThan(0)
   if (toolConfig?.functionCallingConfig.allowedFunctionNames) expect(mode).to.equal('ANY')
   if (config.responseMimeType) expect(mode, 'a format where there is no answer').not.to.equal('ANY')
   if (config.responseJsonSchema) expect(config).to.include({ responseMimeType: 'application/json' })

@@ -42,6 +42,8 @@ const ARRIVES: Readonly<Record<string, readonly [body: object, expected: object]
     { tools: [{ ...TOOL, function: { ...TOOL.function, strict: true } }] },
     { tools: DECLARED, toolConfig: { functionCallingConfig: { mode: 'VALIDATED' } } },
   ],
+  web_search_options: [{ web_search_options: {} }, { tools: [{ googleSearch: {} }] }],
+  service_tier: [{ service_tier: 'flex' }, { serviceTier: 'flex' }],
   modalities: [{ modalities: ['image', 'text'] }, generation({ responseModalities: ['IMAGE', 'TEXT'] })],
   reasoning_effort: [
     { reasoning_effort: 'low' },
@@ -65,7 +67,6 @@ const VALUES: Readonly<Record<string, unknown>> = {
   parallel_tool_calls: false,
   verbosity: 'low',
   prediction: { type: 'content', content: 'x' },
-  service_tier: 'flex',
   store: true,
   metadata: { team: 'a' },
   user: 'u-1',
@@ -76,9 +77,6 @@ const VALUES: Readonly<Record<string, unknown>> = {
   cache_control: { type: 'ephemeral' },
   logit_bias: { 50256: -100 },
   audio: { voice: 'alloy', format: 'mp3' },
-  functions: [{ name: 'look' }],
-  function_call: 'auto',
-  web_search_options: {},
   moderation: { model: 'm' },
 }
 

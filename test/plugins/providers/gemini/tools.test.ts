@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { gather } from 'unified-model-gateway/plugin/testing'
-import { complete, listen, refusalOf, translate } from './gemini.ts'
+import { complete, functionsIn, listen, refusalOf, translate } from './gemini.ts'
 import { call, reply } from './generate-content.ts'
 
 const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
@@ -55,7 +55,7 @@ describe('gemini: tool_choice', () => {
     it(`${JSON.stringify(choice)} is sent`, async () => {
       const { tools, toolConfig } = await translate({ tools: [LOOK, LISTEN], tool_choice: choice })
       expect(toolConfig?.functionCallingConfig).to.deep.equal(config)
-      expect(tools?.[0]?.functionDeclarations.map(({ name }) => name)).to.deep.equal(names)
+      expect(functionsIn(tools).map(({ name }) => name)).to.deep.equal(names)
     })
   }
 

@@ -74,7 +74,7 @@ describe('ollama: the list of models', () => {
         {
           name: 'gpt-oss:20b',
           modified_at: '2026-08-01T10:00:00.5+02:00',
-          capabilities: ['completion', 'thinking'],
+          capabilities: ['completion', 'thinking', 'vision'],
           details: { family: 'gptoss', context_length: 131_072 },
         },
         { name: 'llama3.2:latest', modified_at: '0001-01-01T00:00:00Z', details: {} },
@@ -85,7 +85,14 @@ describe('ollama: the list of models', () => {
       ],
     })
     expect(models).to.deep.equal([
-      { id: 'gpt-oss:20b', owned_by: 'library', created: 1_785_571_200, context_length: 131_072 },
+      {
+        id: 'gpt-oss:20b',
+        owned_by: 'library',
+        created: 1_785_571_200,
+        context_length: 131_072,
+        input_modalities: ['text', 'image'],
+        output_modalities: ['text'],
+      },
       { id: 'llama3.2:latest', owned_by: 'library' },
     ])
     expect(asked).to.deep.equal(['http://127.0.0.1:11434/api/tags'])

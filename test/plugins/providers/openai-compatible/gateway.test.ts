@@ -76,7 +76,8 @@ describe('a custom tool call reaches the client as the upstream wrote it', () =>
         tools: [TOOL],
       })
       expect(completion.choices).to.deep.equal(COMPLETION.choices)
-      expect((await asked).json()).to.deep.include({ tools: [TOOL] })
+      // All others get a function: test/e2e/tool-loops/tool-forms.test.ts.
+      if (namespace === 'openai' || namespace === 'azure') expect((await asked).json()).to.deep.include({ tools: [TOOL] })
     })
 
     it(`${namespace}, streamed`, async () => {

@@ -49,17 +49,7 @@ describeProvider({
   config: ({ origin }) => ({ preset: 'mistral', baseUrl: `${origin}/v1`, apiKey: new Secret('mistral-canary-9b4e') }),
   model: 'magistral-medium',
   requests: { file: new URL('mistral-requests.http', import.meta.url) },
-  refused: [
-    'logprobs',
-    'top_logprobs',
-    'logit_bias',
-    'moderation',
-    'modalities',
-    'audio',
-    'web_search_options',
-    'functions',
-    'function_call',
-  ],
+  refused: ['logprobs', 'top_logprobs', 'logit_bias', 'moderation', 'modalities', 'audio', 'web_search_options'],
 
   scenarios: {
     text: mistral({ text: 'Hello wörld', usage: { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 } }),
