@@ -11,7 +11,7 @@ import type { ModelEndpoint } from '../protocol/format.ts'
 import { hostedTools } from '../protocol/hosted-tools.ts'
 import { refusedOfCount, VERSION_HEADER } from '../protocol/messages/version.ts'
 import { prepareForms } from '../protocol/tool-forms.ts'
-import type { Operation } from '../routing/operation.ts'
+import type { Handler } from '../routing/handler.ts'
 import { candidatesOf } from '../routing/route.ts'
 import type { Call, Principal } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
@@ -110,7 +110,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
 const NONE: readonly string[] = []
 
 /** Counts the tokens of prompts for upstreams that do not. */
-const tokenCounter = (workers: CallServices['workers']): Operation => ({
+const tokenCounter = (workers: CallServices['workers']): Handler => ({
   parameters: 'verbatim',
   async request(call) {
     const version = call.headers[VERSION_HEADER] ?? ''

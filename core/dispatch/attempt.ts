@@ -13,7 +13,7 @@ import {
   type Call,
   type CallStates,
   type ChatCompletion,
-  type EndpointOperation,
+  type EndpointHandler,
   hasCallStates,
   isRecord,
   type LocalReply,
@@ -43,8 +43,8 @@ export interface AttemptOptions {
   readonly call: Call
   readonly served: Served
   /** The provider's functions for the call's endpoint, and for reading a refusal. */
-  readonly operation: Pick<Provider, 'request' | 'translator' | 'error' | 'stateOwner' | 'takesCallStates'> &
-    Pick<EndpointOperation, 'decoder'>
+  readonly handler: Pick<Provider, 'request' | 'translator' | 'error' | 'stateOwner' | 'takesCallStates'> &
+    Pick<EndpointHandler, 'decoder'>
   /** Keeps what the upstream wants back with the results of tool calls. Absent: the client keeps it, or there is nothing. */
   readonly states?: KeptStates | undefined
   /** The upstream may have refused the states of tool calls: it gets none. */
@@ -153,7 +153,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   /** Gets the request from the provider, and sends it. Resolves to its end: of a stream, to that of its last byte. */
   run(client: UpstreamClient): Promise<AttemptEnd> {
-    const { operation, call, served, timer, signal, states } = this.#options
+    const { handler, call, served, timer, signal, states } = this.#options
     signal.addEventListener('abort', this)
     // A large body is translated in a worker thread: its upstream must not be blamed for that time.
     if (!call.large) this.#enter('connect')
@@ -168,7 +168,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
       const request =
         states !== undefined && this.#view.callStates === undefined && call.mayHave(TOOL_CALLS)
           ? this.#requestWith(states)
-          : operation.request(call, this.#view)
+          : handler.request(call, this.#view)
       if (request instanceof Promise) request.then(made).catch(threw)
       // Most are made synchronously, without a promise.
       else made(request)
@@ -186,9 +186,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   }
 
   async #requestWith(states: KeptStates): Promise<UpstreamRequest | LocalReply> {
-    const { operation, call } = this.#options
+    const { handler, call } = this.#options
     this.#view.callStates = await states.recall()
-    return operation.request(call, this.#view)
+    return handler.request(call, this.#view)
   }
 
   /** Aborted when the attempt ends. Created on first use: most providers do no I/O of their own. */
@@ -199,9 +199,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   }
 
   #mayHaveRefusedStates({ row, cause }: GatewayError): boolean {
-    const { operation, call } = this.#options
+    const { handler, call } = this.#options
     const { callStates: kept } = this.#view
-    if (row !== 'upstream_rejected' || operation.takesCallStates !== true || kept === 'none') return false
+    if (row !== 'upstream_rejected' || handler.takesCallStates !== true || kept === 'none') return false
     if (kept !== undefined && kept.size > 0) return true
     if (call.endpoint === 'responses') return isAboutEncryption(cause) && call.mayHave(ENCRYPTED)
     return call.mayHave(STATES) && (call.large || hasCallStates(call.body))
@@ -296,23 +296,23 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
-    const { operation, call, format, replies, served, stream, transforms, hold, threads, states } = this.#options
+    const { handler, call, format, replies, served, stream, transforms, hold, threads, states } = this.#options
     const { provider } = served
     if (status !== 200) {
       const usage = (body: unknown): unknown => this.#usageIn(body)
-      return new RefusalReader({ status, headers, call, operation, provider, usage })
+      return new RefusalReader({ status, headers, call, handler, provider, usage })
     }
-    const own = operation.translator && callProvider(provider, () => operation.translator!(call, this.#view))
+    const own = handler.translator && callProvider(provider, () => handler.translator!(call, this.#view))
     const translator = own ?? (replies && openaiTranslator())
     const type = headers['content-type'] ?? ''
-    const owner = operation.stateOwner === undefined ? undefined : { name: operation.stateOwner, model: served.model }
+    const owner = handler.stateOwner === undefined ? undefined : { name: handler.stateOwner, model: served.model }
     const isBytes = format.kind?.(call) === 'bytes'
     if (stream !== undefined && isBytes && format.bytes!.test(type)) {
       stream.attach(this, 'latin1', type)
       return new ByteReader(stream, format)
     }
     // A provider with its own decoder reads a stream of any content type.
-    const hasDecoder = (translator ?? operation).decoder !== undefined
+    const hasDecoder = (translator ?? handler).decoder !== undefined
     const isNone = !hasDecoder && (isBytes || /^(?:application\/json|text\/html)\b/.test(type))
     if (stream === undefined || isNone) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
@@ -321,7 +321,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     }
     stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) {
-      const decoder = operation.decoder && callProvider(provider, () => operation.decoder!())
+      const decoder = handler.decoder && callProvider(provider, () => handler.decoder!())
       return new VerbatimReader({ format, call, stream, transforms, hold, decoder })
     }
     const { includeUsage, choices, size } = call
@@ -332,9 +332,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   /** The usage in the body of a refusal. */
   #usageIn(body: unknown): unknown {
-    const { operation, call, format, served } = this.#options
+    const { handler, call, format, served } = this.#options
     return callProvider(served.provider, () => {
-      const translator = operation.translator?.(call, this.#view)
+      const translator = handler.translator?.(call, this.#view)
       if (translator !== undefined) return translator.usage?.(body)
       return isRecord(body) ? format.usage(body) : undefined
     })

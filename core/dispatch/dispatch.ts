@@ -10,8 +10,8 @@ import type { Keeper } from '../protocol/kept-ids.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import { servedWithout } from '../protocol/variants.ts'
 import { ANYONE } from '../routing/cooldown.ts'
+import type { Handler } from '../routing/handler.ts'
 import type { Probes } from '../routing/health.ts'
-import type { Operation } from '../routing/operation.ts'
 import type { Candidate, Route } from '../routing/route.ts'
 import { type AttemptRecord, type Call, type CallStates, type Served, UpstreamError } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
@@ -45,7 +45,7 @@ export interface DispatchRequest {
   readonly nearest?: (name: string) => string | undefined
   readonly format: ReplyFormat
   /** Serves the calls of an endpoint that a provider lacks. */
-  readonly standIn?: Operation
+  readonly standIn?: Handler
   readonly client: UpstreamClient
   /** Reads large replies. */
   readonly threads: ReplyThreads
@@ -191,7 +191,7 @@ async function makeAttempt(
   of: DispatchedCall,
   fresh: boolean,
 ): Promise<AttemptEnd> {
-  const { candidate, operation, call, forms, ownTools, credential, credentialRefused, withoutStates, hold } = next
+  const { candidate, handler, call, forms, ownTools, credential, credentialRefused, withoutStates, hold } = next
   const { target, timeouts, strict } = candidate
   const { account } = request.selection
   const { stream, transforms } = of
@@ -208,13 +208,13 @@ async function makeAttempt(
   const attempt = new UpstreamAttempt({
     call,
     served: target.served,
-    operation,
+    handler,
     number: of.attempts.length + 1,
     credentialRefused,
     strict,
     format: formatOf(next, request),
     replies: forms,
-    states: operation.takesCallStates ? statesAt(next, request) : undefined,
+    states: handler.takesCallStates ? statesAt(next, request) : undefined,
     withoutStates,
     limits: timeouts,
     stream,
@@ -316,9 +316,9 @@ function recordHealth(next: PlannedAttempt, end: AttemptEnd, { now, startedAt, p
 }
 
 /** Whether the provider has learned from the refusal of a chat completion to make the attempt in another way. */
-function mayDiffer({ candidate, credential, call, operation }: PlannedAttempt, { cause }: GatewayError): boolean {
+function mayDiffer({ candidate, credential, call, handler }: PlannedAttempt, { cause }: GatewayError): boolean {
   const { provider } = credential ?? candidate.target
-  if (operation !== provider || !(cause instanceof UpstreamError)) return false
+  if (handler !== provider || !(cause instanceof UpstreamError)) return false
   return provider.chatBy?.(call, candidate.target.served.model, cause.refusal) !== undefined
 }
 

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors.ts'
 import { type LimitReached, limitError } from '../limits/limit-share.ts'
 import type { CallForms } from '../protocol/call-forms.ts'
 import type { Credential } from '../routing/credentials.ts'
-import { type Operation, parameterSupport, tableFor } from '../routing/operation.ts'
+import { type Handler, parameterSupport, tableFor } from '../routing/handler.ts'
 import { circuitOpen, coolingDown } from '../routing/protection.ts'
 import type { Candidate, Route, Target } from '../routing/route.ts'
 import { coolestFirst, inOrder } from '../routing/selection.ts'
@@ -17,7 +17,7 @@ import { type CallTerms, droppedBy, keepingCredential, type Serving, type Servin
 export interface PlannedAttempt {
   readonly candidate: Candidate
   /** How its provider serves the call's endpoint. */
-  readonly operation: Operation
+  readonly handler: Handler
   /** The call, with the route's default parameters. */
   readonly call: Call
   /** The client's own call, if the attempt is a chat completion in place of it. */
@@ -143,7 +143,7 @@ export type Setback =
   | { readonly kind: 'ended'; readonly error: GatewayError }
 
 /** The plan of a call without attempts. `standIn`: serves the calls of an endpoint that a provider lacks, or its upstream. */
-export function begin(route: Route, call: Call, selection: SelectionContext, now: number, standIn?: Operation): Plan {
+export function begin(route: Route, call: Call, selection: SelectionContext, now: number, standIn?: Handler): Plan {
   const { key, account, mayCall, random, terms = NO_TERMS } = selection
   const ordered = 'target' in route.leads ? [route.leads] : inOrder(route.leads, { key, user: userOf(call), random })
   const { candidates, ready } = coolestFirst(ordered, account, now)
@@ -266,7 +266,7 @@ function consider(plan: Plan, candidate: Candidate, now: number, pauseMs: number
   const isRetry = plan.asked.includes(upstream)
   if (isRetry && !upstream.budget.allows(now)) return { plan: skip(plan, candidate, 'upstream_busy'), next: undefined }
   const attempts = plan.attempts + 1
-  const credential = serving.operation === standIn ? undefined : turn
+  const credential = serving.handler === standIn ? undefined : turn
   return chosen(
     {
       ...plan,
@@ -358,8 +358,8 @@ function afterFailure(before: Plan, { error, statesRefused, mayDiffer }: Failure
   if (otherWay !== undefined && !('error' in otherWay)) return { ...plan, repeat: repeated(last, otherWay) }
   // Its upstream has not the endpoint for this model, in this region or for this credential.
   const { standIn } = plan.context
-  if (standIn !== undefined && last.operation !== standIn && error.row === 'unsupported_endpoint')
-    return { ...plan, repeat: repeated(last, { operation: standIn, credential: undefined }) }
+  if (standIn !== undefined && last.handler !== standIn && error.row === 'unsupported_endpoint')
+    return { ...plan, repeat: repeated(last, { handler: standIn, credential: undefined }) }
   const { cause, again, cooldownMs, ofCredential } = policyFor(error)
   const credential = ofCredential && anotherCredential(plan, now)
   const serving = credential && fit(plan, candidate, credential)
@@ -452,7 +452,7 @@ export function traceOf(plan: Plan): RouteTrace {
     route: route.id,
     skipped: skippedOf(plan).map(({ target, why }) => ({ target: target.id, why })),
     parameters:
-      serving === undefined ? {} : parameterSupport(serving.call, tableFor(serving.operation, candidate!.target.served.model)),
+      serving === undefined ? {} : parameterSupport(serving.call, tableFor(serving.handler, candidate!.target.served.model)),
   }
 }
 

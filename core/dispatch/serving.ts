@@ -11,13 +11,13 @@ import { type FormedCall, formedCall } from '../protocol/tool-forms.ts'
 import { withFittedNames, withOwnNames } from '../protocol/tool-names.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { checkGuarded, type Reach } from '../routing/guard.ts'
-import { chatOperation, droppedParameters, type Operation, parametersOf, tableFor, toolFormsOf } from '../routing/operation.ts'
+import { chatHandler, droppedParameters, type Handler, parametersOf, tableFor, toolFormsOf } from '../routing/handler.ts'
 import { type Candidate, candidatesOf, type Route, type Target } from '../routing/route.ts'
 import { type Call, type CapName, capOf, type Provider, type ReplyTransform, type ToolForm, takesCap } from '../sdk/api.ts'
 
 /** How a candidate serves a call. */
 export interface Serving {
-  readonly operation: Operation
+  readonly handler: Handler
   /** The call as the provider gets it, with the route's default parameters. */
   readonly call: Call
   /** Parameters that its translation leaves out. */
@@ -47,7 +47,7 @@ export interface ServingContext {
   readonly account: string
   readonly mayCall: Reach['mayCall']
   /** Serves the calls of an endpoint that the candidate's provider lacks. */
-  readonly standIn: Operation | undefined
+  readonly standIn: Handler | undefined
   readonly terms: CallTerms
 }
 
@@ -63,13 +63,13 @@ export function servingOf(
 ): Serving | undefined {
   const { target } = candidate
   expectFetchable(addressesOf(call), target.fetches)
-  const { provider, operations } = credential ?? target
+  const { provider, handlers } = credential ?? target
   const { model } = target.served
   const cap = terms.capFor && capOfBudget(candidate, call, terms.capFor)
   const name = cap && capNameOf(provider, call, model)
   const defaults = name ? { ...candidate.defaults, [name]: cap } : candidate.defaults
   const forms = formsOf(call)
-  const own = operations.of(call.endpoint, model) ?? standIn
+  const own = handlers.of(call.endpoint, model) ?? standIn
   const guard = (own: Call): void => {
     // A translation leaves out, or refuses, what the vendor would run.
     if (terms.hostedTools.length > 0) checkHostedTools(target, terms)
@@ -84,10 +84,10 @@ export function servingOf(
     const named = takes && withFittedNames(known as ClientCall, takes)
     const sent = named?.call ?? known
     const filled = defaults ? withDefaults(sent, defaults) : sent
-    const operation = own === provider ? chatOperation(provider, filled, model) : own
+    const handler = own === provider ? chatHandler(provider, filled, model) : own
     const ownNames = named && (() => withOwnNames(named.names))
     const ownTools = formed ? [...(ownNames ? [ownNames] : []), formed.reply] : ownNames && [ownNames]
-    return { operation, call: filled, dropped: formed?.dropped ?? NONE, forms: undefined, ownTools, cap }
+    return { handler, call: filled, dropped: formed?.dropped ?? NONE, forms: undefined, ownTools, cap }
   }
   const isTaken = own?.takes?.(forms.client, model) !== false
   const native = own && isTaken ? forms.native : undefined
@@ -99,22 +99,22 @@ export function servingOf(
       native.call,
       missing.map(([name, value]) => [sameAs[name], value]),
     )
-    return { operation: own!, call: filled, dropped: native.dropped, forms: undefined, cap }
+    return { handler: own!, call: filled, dropped: native.dropped, forms: undefined, cap }
   }
   const usual = forms.chatFor(profileOf(provider, model, own !== undefined))
   if (standIn !== undefined) {
-    const operation = isTaken ? standIn : own!
-    return { operation, call: withMembers(usual.call, missing), dropped: NONE, forms: undefined }
+    const handler = isTaken ? standIn : own!
+    return { handler, call: withMembers(usual.call, missing), dropped: NONE, forms: undefined }
   }
-  const operation = chatOperation(provider, withMembers(usual.call, missing), model)
-  const chat = operation === provider ? usual : forms.chatFor(profileOf(operation, model, false))
-  return { operation, call: withMembers(chat.call, missing), dropped: chat.dropped, forms, cap }
+  const handler = chatHandler(provider, withMembers(usual.call, missing), model)
+  const chat = handler === provider ? usual : forms.chatFor(profileOf(handler, model, false))
+  return { handler, call: withMembers(chat.call, missing), dropped: chat.dropped, forms, cap }
 }
 
 /** The forms of tools that a provider takes of a chat completion beside function tools; undefined if it takes all. */
 function formsTaken(provider: Provider, call: Call, { model, defaults }: FormTerms): readonly ToolForm[] | undefined {
-  const operation = chatOperation(provider, defaults ? withDefaults(call, defaults) : call, model)
-  return toolFormsOf(operation, model)
+  const handler = chatHandler(provider, defaults ? withDefaults(call, defaults) : call, model)
+  return toolFormsOf(handler, model)
 }
 
 interface FormTerms {
@@ -177,8 +177,8 @@ function addressesOf(call: Call): readonly FoundAddress[] {
 const NO_ADDRESSES: readonly FoundAddress[] = []
 
 /** The parameters that a candidate drops, by the client's names. */
-export function droppedBy({ operation, call, dropped, forms }: Serving, { target }: Candidate): readonly string[] {
-  const parameters = tableFor(operation, target.served.model)
+export function droppedBy({ handler, call, dropped, forms }: Serving, { target }: Candidate): readonly string[] {
+  const parameters = tableFor(handler, target.served.model)
   if (parameters === 'verbatim' && dropped.length === 0) return dropped
   const names = [...dropped, ...(parameters === 'verbatim' ? [] : droppedParameters(parametersOf(call), parameters))]
   return forms === undefined ? names : [...new Set(names.map((name) => forms.protocol.namesOf[name] ?? name))]
@@ -207,7 +207,7 @@ export function checkReferences({ leads }: Route, call: Call): void {
   const { param } = kept
   const targets = candidatesOf(leads).map(({ target }) => target)
   const keepers = targets.filter(
-    ({ keptObjects, operations, served }) => keptObjects && operations.of(call.endpoint, served.model) !== undefined,
+    ({ keptObjects, handlers, served }) => keptObjects && handlers.of(call.endpoint, served.model) !== undefined,
   )
   if (new Set(keepers.map(({ served }) => served.namespace)).size < 2) return
   const names = keepers.map(({ id }) => id).join(' or ')
@@ -221,7 +221,7 @@ export function profilesFor(candidates: Iterable<Candidate>, call: Call): readon
   const profiles: Profile[] = []
   for (const { target } of candidates) {
     const { model } = target.served
-    const own = target.operations.of(call.endpoint, model)
+    const own = target.handlers.of(call.endpoint, model)
     if (native !== undefined && own !== undefined && own.takes?.(formsOf(call)!.client, model) !== false) continue
     const { provider } = target
     profiles.push(profileOf(provider, model, own !== undefined))

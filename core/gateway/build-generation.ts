@@ -79,23 +79,23 @@ class GenerationBuilder {
     const common = { name, models, timeouts, testKeys, keptObjects, keepReasoning, hostedTools }
     if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new ModelDiscovery([], this.#services.log) }
     const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
-    const { catalogue, client, operations, ...created } = await this.#creator.createProvider(identity, entry)
+    const { catalogue, client, handlers, ...created } = await this.#creator.createProvider(identity, entry)
     const state = this.#stateOf(name, created, entry)
     const { provider, credentials } = created
     const names = credentials?.all.map((each) => each.name) ?? [undefined]
     const secrets = new Map(names.map((each) => [each, all.of(name, each)]))
     const { addresses: own = [], ownHosts = [] } = provider
     const fetches = { allowed: [...addresses, ...own], own: ownHosts }
-    return { ...common, upstream: { name: plugin.name, provider, operations, state, client, secrets, fetches }, catalogue }
+    return { ...common, upstream: { name: plugin.name, provider, handlers, state, client, secrets, fetches }, catalogue }
   }
 
   /** Creates the sandbox that serves test keys, whether or not routes.yaml has one. */
   async createSandbox(): Promise<NamedProvider> {
     const plugin = await loadPlugin('sandbox', 'provider', process.cwd())
-    const { provider, operations } = await this.#creator.createProvider({ plugin, place: TEST_KEYS, config: {} })
+    const { provider, handlers } = await this.#creator.createProvider({ plugin, place: TEST_KEYS, config: {} })
     // Its failures are requested by clients, so that they must not open a breaker.
     const state = this.#stateOf(TEST_KEYS, { provider }, { breaker: false })
-    return { name: plugin.name, provider, operations, state, fetches: NOTHING_FETCHED }
+    return { name: plugin.name, provider, handlers, state, fetches: NOTHING_FETCHED }
   }
 
   #stateOf(namespace: string, created: CreatedProvider, protection: Protection): UpstreamState {

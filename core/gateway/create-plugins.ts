@@ -8,7 +8,7 @@ import { CreateFailure, type InstanceIdentity, InstanceLeases, type InstancePool
 import { servicesOutsideLinks } from '../plugins/link-context.ts'
 import { type Credential, CredentialPool } from '../routing/credentials.ts'
 import { ModelDiscovery } from '../routing/discovery.ts'
-import { Operations } from '../routing/operation.ts'
+import { Handlers } from '../routing/handler.ts'
 import { type ChainPlugin, InvalidConfig, type ProviderPlugin } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import { type Connector, UpstreamClient } from '../upstream/client.ts'
@@ -64,7 +64,7 @@ export class PluginCreator {
           const provider = await createWith(name, () => plugin.create(own as never, host))
           if (typeof provider?.request !== 'function')
             throw new Error('create() must return a provider: { request(call) { … } … }')
-          created.push({ name, provider, operations: new Operations(provider) })
+          created.push({ name, provider, handlers: new Handlers(provider) })
         }
       } catch (error) {
         await close()
@@ -73,7 +73,7 @@ export class PluginCreator {
       const providers = created.map(({ provider }) => provider)
       return {
         provider: providers[0]!,
-        operations: created[0]!.operations,
+        handlers: created[0]!.handlers,
         credentials: credentials && new CredentialPool(created),
         catalogue: new ModelDiscovery(providers, host.log),
         client,

@@ -1,6 +1,6 @@
 import type { Provider } from '../sdk/api.ts'
 import { Cooldown } from './cooldown.ts'
-import type { Operations } from './operation.ts'
+import type { Handlers } from './handler.ts'
 
 /** One of several credentials of a namespace. */
 export interface Credential {
@@ -8,7 +8,7 @@ export interface Credential {
   readonly name: string
   /** The provider, created with it. */
   readonly provider: Provider
-  readonly operations: Operations
+  readonly handlers: Handlers
 }
 
 /** The state of one credential. */

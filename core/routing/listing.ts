@@ -1,6 +1,6 @@
 import { type KnownFacts, type KnownModel, whatAllAre } from '../protocol/known-model.ts'
 import type { Model, ModelId, Principal, Served } from '../sdk/api.ts'
-import { tableFor } from './operation.ts'
+import { tableFor } from './handler.ts'
 import type { NamedProvider, Namespace, RoutingTable } from './table.ts'
 
 /** The models of a namespace, as they were put together of one discovered list. */

@@ -3,8 +3,8 @@ import type { RetryCause } from '../config/schema/retry-causes.ts'
 import type { FetchRules } from '../protocol/addresses.ts'
 import type { Provider, Served } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
+import type { Handlers } from './handler.ts'
 import type { TargetHealth } from './health.ts'
-import type { Operations } from './operation.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** One model at one upstream. */
@@ -13,7 +13,7 @@ export interface Target {
   readonly id: string
   readonly served: Served
   readonly provider: Provider
-  readonly operations: Operations
+  readonly handlers: Handlers
   readonly upstream: UpstreamState
   /** Sends its calls; absent: the client of all upstreams without settings of TLS. */
   readonly client?: UpstreamClient | undefined

@@ -7,7 +7,7 @@ import { GlobList, matchesGlob } from '../text/glob.ts'
 import { nearest } from '../text/suggestions.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { ModelDiscovery } from './discovery.ts'
-import type { Operations } from './operation.ts'
+import type { Handlers } from './handler.ts'
 import { type Branch, type Candidate, type Choice, candidatesOf, type Route, type Target } from './route.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
@@ -15,7 +15,7 @@ import type { UpstreamState } from './upstream-state.ts'
 export interface NamedProvider {
   readonly name: string
   readonly provider: Provider
-  readonly operations: Operations
+  readonly handlers: Handlers
   readonly state: UpstreamState
   /** Its own, if it has settings of TLS. */
   readonly client?: UpstreamClient | undefined
@@ -243,13 +243,13 @@ export class RoutingTable {
     const namespace = this.namespaces.get(model.namespace)
     const upstream = namespace && this.#upstreamOf(namespace, kind)
     if (upstream === undefined) return undefined
-    const { name, provider, operations, state, client, secrets, fetches } = upstream
+    const { name, provider, handlers, state, client, secrets, fetches } = upstream
     const isNamed = this.#allowed.get(model.namespace)?.names(model.model) ?? false
     const target: Target = {
       id: model.id,
       served: { namespace: model.namespace, model: model.model, provider: name },
       provider,
-      operations,
+      handlers,
       upstream: state,
       client,
       secrets,

@@ -146,7 +146,7 @@ export interface ModelCapabilities {
 }
 
 /** How a provider serves an endpoint other than chat completions. */
-export interface EndpointOperation {
+export interface EndpointHandler {
   /** The endpoint's own parameters. */
   readonly parameters: ParameterTable
   /** Whether the upstream serves the model, by its upstream name, at the endpoint. Absent: it serves every model. */
@@ -264,7 +264,7 @@ export interface Provider {
     refused?: UpstreamRefusal,
   ): Pick<Provider, 'parameters' | 'request' | 'translator' | 'error' | 'takesCallStates' | 'toolForms'> | undefined
   /** The other endpoints that its upstream serves. Absent: chat completions only. */
-  readonly endpoints?: Readonly<Partial<Record<Exclude<EndpointName, 'chat.completions' | 'models'>, EndpointOperation>>>
+  readonly endpoints?: Readonly<Partial<Record<Exclude<EndpointName, 'chat.completions' | 'models'>, EndpointHandler>>>
   /** Reads a reply with a status of 300 or more. Absent: it is read as OpenAI's error body. */
   error?(reply: {
     readonly status: number

@@ -120,7 +120,7 @@ export function inputTexts(call: { member(key: string): unknown }): readonly str
   throw unsupportedParameter('input', 'It takes texts, and no lists of tokens: send the text itself.')
 }
 
-/** The result of an operation's `reply`. `vectors`: lists of numbers, as the upstream gave them; `tokens`: of all inputs, if reported. */
+/** The result of a handler's `reply`. `vectors`: lists of numbers, as the upstream gave them; `tokens`: of all inputs, if reported. */
 export function toEmbeddings(vectors: readonly unknown[], tokens?: unknown): TranslatedEmbeddings {
   return { data: vectors.map((embedding) => ({ embedding })), ...(tokens !== undefined && { usage: { prompt_tokens: tokens } }) }
 }

@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import { chatOperation } from '../../routing/operation.ts'
+import { chatHandler } from '../../routing/handler.ts'
 import type { Provider } from '../../sdk/api.ts'
 import { createProvider, testAttempt, testCall } from '../gateway/doubles.ts'
 import { replaceSecrets, startPluginGateway } from '../gateway/plugin-gateway.ts'
@@ -86,7 +86,7 @@ async function startBefore(
     namespaces: { [NAMESPACE]: { plugin, config: configured } },
   })
   const made = await createProvider(plugin, configured)
-  const chat = chatOperation(made, testCall(), model)
+  const chat = chatHandler(made, testCall(), model)
   const provider = chat === made ? made : { ...made, ...chat }
   const isTranslated = provider.translator?.(testCall(), testAttempt(testCall())) !== undefined
   return {

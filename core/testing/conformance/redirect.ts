@@ -1,4 +1,4 @@
-import type { EndpointOperation, Host, Provider, ProviderPlugin } from '../../sdk/api.ts'
+import type { EndpointHandler, Host, Provider, ProviderPlugin } from '../../sdk/api.ts'
 import type { ReceivedRequest } from '../upstream/scripted-upstream.ts'
 
 /** A request of a provider, as the upstream received it. */
@@ -40,9 +40,9 @@ function redirected(provider: Provider, upstream: string): Provider {
     request: toUpstream((call, attempt) => provider.request(call, attempt)),
     ...(provider.endpoints && {
       endpoints: Object.fromEntries(
-        Object.entries(provider.endpoints).map(([name, operation]) => [
+        Object.entries(provider.endpoints).map(([name, handler]) => [
           name,
-          overlaid(operation, { request: toUpstream((call, attempt) => operation.request(call, attempt)) }),
+          overlaid(handler, { request: toUpstream((call, attempt) => handler.request(call, attempt)) }),
         ]),
       ),
     }),
@@ -51,7 +51,7 @@ function redirected(provider: Provider, upstream: string): Provider {
 }
 
 /** The object with some members replaced. Its methods keep their `this`, which may have private members. */
-function overlaid<Target extends Provider | EndpointOperation>(target: Target, own: Partial<Target>): Target {
+function overlaid<Target extends Provider | EndpointHandler>(target: Target, own: Partial<Target>): Target {
   return new Proxy(target, {
     get(_, name) {
       if (Object.hasOwn(own, name)) return own[name as keyof Target]

@@ -3,8 +3,8 @@ import {
   bodyWith,
   type ChainPlugin,
   defineProvider,
+  type EndpointHandler,
   type EndpointName,
-  type EndpointOperation,
   type Outcome,
   type Principal,
   Type,
@@ -198,7 +198,7 @@ const passThrough = defineProvider({
   name: 'pass-through',
   schema: Type.Object({ origin: Type.String() }),
   create({ origin }) {
-    const passed = (endpoint: UpstreamEndpoint): EndpointOperation => ({
+    const passed = (endpoint: UpstreamEndpoint): EndpointHandler => ({
       parameters: 'verbatim',
       request: (call, { model }) => ({
         origin,

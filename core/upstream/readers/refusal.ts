@@ -17,7 +17,7 @@ export interface RefusalPlan {
   /** Reply headers. */
   readonly headers: Readonly<Record<string, string>>
   readonly call: Pick<Call, 'choices'>
-  readonly operation: Pick<Provider, 'error'>
+  readonly handler: Pick<Provider, 'error'>
   /** The name of the plugin that reads the refusal, if it defines `error`. */
   readonly provider: string
   /** The usage in a parsed body, in the terms of chat completions: any value. */
@@ -57,8 +57,8 @@ export class RefusalReader implements BodyReader {
   }
 
   #refusal(body: string): UpstreamRefusal {
-    const { status, headers, operation, provider } = this.#plan
-    if (operation.error === undefined) return readRefusal(status, headers, body)
-    return { retryAfter: readRetryAfter(headers), ...callProvider(provider, () => operation.error!({ status, headers, body })) }
+    const { status, headers, handler, provider } = this.#plan
+    if (handler.error === undefined) return readRefusal(status, headers, body)
+    return { retryAfter: readRetryAfter(headers), ...callProvider(provider, () => handler.error!({ status, headers, body })) }
   }
 }

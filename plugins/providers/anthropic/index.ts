@@ -1,7 +1,7 @@
 import {
   API_VERSION,
   defineProvider,
-  type EndpointOperation,
+  type EndpointHandler,
   factsOption,
   formatMembers,
   type Host,
@@ -55,7 +55,7 @@ function create(
 ): Provider {
   const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v1/messages', omit: /\/v1$/, example: BASE_URL })
   const credentials = { 'x-api-key': apiKey, 'anthropic-version': VERSION }
-  const verbatim = (endpoint: string): EndpointOperation => ({
+  const verbatim = (endpoint: string): EndpointHandler => ({
     parameters: 'verbatim',
     request(call, { model }) {
       const { headers: own, dropped } = fitBetas(call.headers, betas)

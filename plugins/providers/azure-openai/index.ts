@@ -4,7 +4,7 @@ import {
   bodyWith,
   type Call,
   defineProvider,
-  type EndpointOperation,
+  type EndpointHandler,
   type FormatPlan,
   factsOption,
   formatMembers,
@@ -17,7 +17,7 @@ import {
   Type,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
-import { apiOption, chatByResponses } from '../openai-compatible/by-responses/operation.ts'
+import { apiOption, chatByResponses } from '../openai-compatible/by-responses/handler.ts'
 import { ENDPOINT_PATHS, forEndpoints } from '../openai-compatible/endpoints.ts'
 import { factsRow, formatPlan, hintsOf, SCHEMAS_OF_OPENAI, takesFormat } from '../openai-compatible/facts.ts'
 import { concernsOf } from '../openai-compatible/history.ts'
@@ -87,7 +87,7 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
     return host.compute(call, quirkBody, { model, quirks: [], ...history, ...(format && { format }) })
   }
 
-  const verbatim = (endpoint: (typeof ENDPOINTS)[number]): EndpointOperation => ({
+  const verbatim = (endpoint: (typeof ENDPOINTS)[number]): EndpointHandler => ({
     parameters: 'verbatim',
     ...(endpoint === 'responses' && { takesCallStates: true, takes: (call, model) => takesFormat(call, model, tables) }),
     async request(call, attempt) {

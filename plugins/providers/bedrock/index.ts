@@ -3,7 +3,7 @@ import {
   type Attempt,
   type Call,
   defineProvider,
-  type EndpointOperation,
+  type EndpointHandler,
   factsOption,
   formatMembers,
   type Host,
@@ -91,7 +91,7 @@ function create(
   }
 
   /** The client's own bytes, to a Claude. */
-  const claudeOperation = (toInvoke: ToInvoke, addressed = (attempt: Attempt) => attempt): EndpointOperation => ({
+  const claudeHandler = (toInvoke: ToInvoke, addressed = (attempt: Attempt) => attempt): EndpointHandler => ({
     parameters: 'verbatim',
     serves: (model) => factsOf(model, facts).messages !== 'none',
     async request(call, attempt) {
@@ -129,12 +129,12 @@ function create(
         reply: toInvokedRanking,
       },
       messages: {
-        ...claudeOperation(messagesRequest),
+        ...claudeHandler(messagesRequest),
         takes: (call, model) => takesFormat(call, followsSchemas(factsOf(model, facts))),
         decoder: () => new InvokedEvents(),
       },
       'messages.count_tokens': {
-        ...claudeOperation(countRequest, countedModel),
+        ...claudeHandler(countRequest, countedModel),
         reply: toCount,
         error: toCountRefusal,
       },

@@ -3,7 +3,7 @@ import {
   type Attempt,
   type Call,
   defineProvider,
-  type EndpointOperation,
+  type EndpointHandler,
   factsOption,
   formatMembers,
   GatewayError,
@@ -50,7 +50,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
   const { origin, path: base } = parseBaseUrl(baseUrl, { endpoint: '/models', example: BASE_URL })
   const prefix = /\/v\d\w*$/.test(base) ? base : `${base}/v1beta`
   const credentials = { 'x-goog-api-key': apiKey }
-  const imageOperation = (parameters: typeof imageParameters): EndpointOperation => ({
+  const imageHandler = (parameters: typeof imageParameters): EndpointHandler => ({
     parameters,
     serves: writesImages,
     async request(call, attempt) {
@@ -85,8 +85,8 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
         reply: toCount,
         error: (reply) => toCountRefusal(toRefusal(reply)),
       },
-      'images.generations': imageOperation(imageParameters),
-      'images.edits': imageOperation(editParameters),
+      'images.generations': imageHandler(imageParameters),
+      'images.edits': imageHandler(editParameters),
       embeddings: {
         parameters: embeddingParameters,
         async request(call, attempt) {

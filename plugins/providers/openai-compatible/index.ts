@@ -7,7 +7,7 @@ import {
   type ChatRequest,
   defineCallFunction,
   defineProvider,
-  type EndpointOperation,
+  type EndpointHandler,
   type FieldProblem,
   type FormatPlan,
   factsOption,
@@ -23,7 +23,7 @@ import {
   type UpstreamHeaders,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
-import { apiOption, chatByResponses, namesResponses } from './by-responses/operation.ts'
+import { apiOption, chatByResponses, namesResponses } from './by-responses/handler.ts'
 import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
 import { factsRow, formatPlan, hasFormats, hintsOf, takesFormat } from './facts.ts'
 import { concernsOf, HISTORIES, type HistoryKind, losesPictures, type OwnHistory, withHistory } from './history.ts'
@@ -130,7 +130,7 @@ export default defineProvider({
       mayFormat && call.keys.includes('response_format') ? formatPlan(formatMembers(call), model, tables) : undefined
     const hasResponses = responses ?? preset?.responses
     const hasStreamOptions = !(quirks as readonly Quirk[]).includes(noStreamOptions)
-    const verbatim = (endpoint: PassedEndpoint): EndpointOperation => ({
+    const verbatim = (endpoint: PassedEndpoint): EndpointHandler => ({
       parameters: 'verbatim',
       request(call, { model, callStates }) {
         const path = ENDPOINT_PATHS[endpoint]

@@ -1,4 +1,4 @@
-import { API_VERSION, type Call, defineProvider, type EndpointOperation, Type } from 'unified-model-gateway/plugin'
+import { API_VERSION, type Call, defineProvider, type EndpointHandler, Type } from 'unified-model-gateway/plugin'
 import { replyToCompletion } from './completions.ts'
 import { replyToEmbeddings } from './embeddings.ts'
 import { replyToImages } from './images.ts'
@@ -15,7 +15,7 @@ const MAX_BODY = 1 << 20
 /** The list of `GET /v1/models`; any other name is answered as well. */
 const MODELS = ['echo', 'hello', 'reasoner'].map((id) => ({ id, created: 1_700_000_000, owned_by: 'sandbox' }))
 
-const endpoint = (replyTo: (call: Call) => PacedReply): EndpointOperation => ({
+const endpoint = (replyTo: (call: Call) => PacedReply): EndpointHandler => ({
   parameters: 'verbatim',
   request: (call, { signal }) => play(replyTo(call), signal),
 })

@@ -4,7 +4,7 @@ import {
   type Call,
   defineProvider,
   dropped,
-  type EndpointOperation,
+  type EndpointHandler,
   GatewayError,
   type Host,
   isRecord,
@@ -102,7 +102,7 @@ function create(
   }
 
   /** The client's own bytes, with what Vertex AI has in place of a header and of the model's name. */
-  const claudeOperation = (toRequest: typeof messagesRequest): EndpointOperation => ({
+  const claudeHandler = (toRequest: typeof messagesRequest): EndpointHandler => ({
     parameters: 'verbatim',
     serves: isClaude,
     async request(call, attempt) {
@@ -115,10 +115,10 @@ function create(
     },
   })
 
-  const countByClaude = claudeOperation(claudeCount)
+  const countByClaude = claudeHandler(claudeCount)
   const countByGemini = sender(countRequest)
 
-  const imageOperation = (parameters: typeof imageParameters): EndpointOperation => ({
+  const imageHandler = (parameters: typeof imageParameters): EndpointHandler => ({
     parameters,
     serves: (model) => readModel(model)?.publisher === 'google' && writesImages(model),
     async request(call, attempt) {
@@ -139,10 +139,10 @@ function create(
     request: sender(chatRequest),
     endpoints: {
       embeddings: { parameters: embeddingParameters, request: sender(embeddingRequest), reply: toEmbeddingReply },
-      'images.generations': imageOperation(imageParameters),
-      'images.edits': imageOperation(editParameters),
+      'images.generations': imageHandler(imageParameters),
+      'images.edits': imageHandler(editParameters),
       messages: {
-        ...claudeOperation(messagesRequest),
+        ...claudeHandler(messagesRequest),
         takes: (call, model) => takesFormat(call, factsOfClaude(readModel(model)!.name, facts).structuredOutputs),
       },
       'messages.count_tokens': {

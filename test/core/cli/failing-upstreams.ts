@@ -1,6 +1,6 @@
 import type { RetryCause } from '../../../core/config/schema/retry-causes.ts'
 import { ModelDiscovery } from '../../../core/routing/discovery.ts'
-import { Operations } from '../../../core/routing/operation.ts'
+import { Handlers } from '../../../core/routing/handler.ts'
 import { type Namespace, RoutingTable } from '../../../core/routing/table.ts'
 import { UpstreamState } from '../../../core/routing/upstream-state.ts'
 import type { LocalReply, ParameterTable, Provider, UpstreamRequest } from '../../../core/sdk/api.ts'
@@ -31,8 +31,8 @@ export function tableOf(each: Case, closed: string): RoutingTable {
   const namespaces = UPSTREAMS.map((name): [string, Namespace] => {
     const provider = providerOf(name, each, closed)
     const state = new UpstreamState(name, { breaker: true }, UNWATCHED)
-    const operations = new Operations(provider)
-    const upstream = each.dormant.has(name) ? undefined : { name, provider, operations, state, fetches: NOTHING }
+    const handlers = new Handlers(provider)
+    const upstream = each.dormant.has(name) ? undefined : { name, provider, handlers, state, fetches: NOTHING }
     const catalogue = new ModelDiscovery([], LOG)
     return [
       name,
@@ -52,7 +52,7 @@ export function tableOf(each: Case, closed: string): RoutingTable {
   const sandbox = {
     name: 'sandbox',
     provider: sandboxed,
-    operations: new Operations(sandboxed),
+    handlers: new Handlers(sandboxed),
     state: new UpstreamState('sandbox', { breaker: false }, UNWATCHED),
     fetches: NOTHING,
   }

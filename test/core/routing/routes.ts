@@ -1,6 +1,6 @@
 import { RETRY_CAUSES } from '../../../core/config/schema/retry-causes.ts'
 import { memoryLimits } from '../../../core/limits/limits.ts'
-import { Operations } from '../../../core/routing/operation.ts'
+import { Handlers } from '../../../core/routing/handler.ts'
 import type { Branch, Candidate, Choice, Route } from '../../../core/routing/route.ts'
 import { type StateOptions, UpstreamState } from '../../../core/routing/upstream-state.ts'
 import type { ParameterTable, Provider } from '../../../core/sdk/api.ts'
@@ -40,7 +40,7 @@ export function candidate(id: string, options: CandidateOptions = {}): Candidate
     id,
     served,
     provider,
-    operations: new Operations(provider),
+    handlers: new Handlers(provider),
     upstream,
     fetches: { allowed: [], own: [] },
     health: upstream.named(model),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { tableFor } from '../../../routing/operation.ts'
+import { tableFor } from '../../../routing/handler.ts'
 import { CALL_IDS, CONVERSATION, type Conversation, TOOL_CONVERSATION } from '../client-requests.ts'
 import type { Suite } from '../harness.ts'
 import { request } from '../requests.ts'

@@ -45,9 +45,9 @@ function answer(harness: Harness, { whole, headers }: EmbeddingsFixture): void {
 async function expectVectors(suite: Suite, fixture: EmbeddingsFixture): Promise<void> {
   answer(suite.harness, fixture)
   const { vectors, tokens } = fixture.says
-  const operation = suite.harness.provider.endpoints?.embeddings
+  const handler = suite.harness.provider.endpoints?.embeddings
   // A reply that is not translated keeps the upstream's encoding.
-  const encodings = operation?.reply === undefined && fixture.whole !== undefined ? ['float'] : [undefined, 'float', 'base64']
+  const encodings = handler?.reply === undefined && fixture.whole !== undefined ? ['float'] : [undefined, 'float', 'base64']
   for (const encoding_format of encodings) {
     const { object, data, usage } = await create(suite, fixture, { encoding_format })
     assert.deepEqual(

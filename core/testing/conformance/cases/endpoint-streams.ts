@@ -12,10 +12,10 @@ export function describeEndpointStream(suite: Suite, name: FixedEndpoint): void 
   const { events } = ENDPOINT_REPLIES[name]
   if (events === undefined || suite.subject.local) return
   it(`${name}, streamed`, async () => {
-    const operation = suite.harness.provider.endpoints?.[name]
+    const handler = suite.harness.provider.endpoints?.[name]
     const model = modelOf(suite.subject, name)
-    const isServed = operation !== undefined && operation.serves?.(model) !== false
-    if (!isServed || operation.reply !== undefined) await expectRefusal(suite, name)
+    const isServed = handler !== undefined && handler.serves?.(model) !== false
+    if (!isServed || handler.reply !== undefined) await expectRefusal(suite, name)
     else await expectStreams(suite, name, events)
   })
 }

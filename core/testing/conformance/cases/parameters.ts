@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { tableFor } from '../../../routing/operation.ts'
+import { tableFor } from '../../../routing/handler.ts'
 import type { ParameterSupport } from '../../../sdk/api.ts'
 import type { Asked } from '../../translator/run-translator.ts'
 import {

@@ -48,14 +48,14 @@ export function describePassedEndpoints(suite: Suite): void {
 
 async function expectServed(suite: Suite, name: FixedEndpoint): Promise<void> {
   const { harness, subject } = suite
-  const operation = harness.provider.endpoints?.[name]
+  const handler = harness.provider.endpoints?.[name]
   const model = modelOf(subject, name)
-  if (operation === undefined || operation.serves?.(model) === false) {
+  if (handler === undefined || handler.serves?.(model) === false) {
     const { status, code } = await caught(CALLS[name](harness.sdk, `${NAMESPACE}/${model}`))
     assert.deepEqual([status, code], [400, 'unsupported_endpoint'])
     return
   }
-  if (operation.reply !== undefined)
+  if (handler.reply !== undefined)
     assert.ok(subject.endpoints?.[name], `a provider that translates the replies of ${name} has a fixture in \`endpoints\``)
   await expectReply(suite, name)
   if (subject.local) return

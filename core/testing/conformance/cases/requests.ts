@@ -1,4 +1,4 @@
-import { Operations, tableFor } from '../../../routing/operation.ts'
+import { Handlers, tableFor } from '../../../routing/handler.ts'
 import { ENDPOINT_REQUESTS, type OtherEndpoint } from '../../gateway/endpoint-requests.ts'
 import type { Asked } from '../../translator/run-translator.ts'
 import { CHAT_PARAMETERS, FUNCTION_PARAMETERS, INNER_PARAMETERS, OTHER_PARAMETERS, STRUCTURE } from '../chat-parameters.ts'
@@ -81,7 +81,7 @@ async function recordEndpoints({ subject, harness }: Suite, recorder: RequestRec
     }
   }
   for (const name of Object.keys(ENDPOINT_REQUESTS) as OtherEndpoint[]) {
-    const served = new Operations(harness.provider).of(name, subject.model) !== undefined
+    const served = new Handlers(harness.provider).of(name, subject.model) !== undefined
     if (served && name !== 'embeddings') await recorder.endpoint(name, name)
   }
 }

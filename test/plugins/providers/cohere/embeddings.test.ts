@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { CohereClientV2 } from 'cohere-ai'
 import { json, scriptedUpstream } from 'unified-model-gateway/plugin/testing'
-import { Operations } from '../../../../core/routing/operation.ts'
+import { Handlers } from '../../../../core/routing/handler.ts'
 import { embed, embedded, embeddingsIn, embedRefusal } from '../../../support/embed.ts'
 import { cohere } from './support.ts'
 
@@ -44,7 +44,7 @@ describe('cohere: embeddings', () => {
   })
 
   it('of texts that are too long are refused with the param input', async () => {
-    const read = new Operations(await cohere()).of('embeddings', 'embed-v4.0')!.error!
+    const read = new Handlers(await cohere()).of('embeddings', 'embed-v4.0')!.error!
     const body = JSON.stringify({ message: 'too many tokens: size limit exceeded by 1200 tokens.' })
     expect(read({ status: 400, headers: {}, body })).to.include({ code: 'context_length_exceeded', param: 'input' })
   })

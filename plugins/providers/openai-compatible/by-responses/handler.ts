@@ -42,7 +42,7 @@ interface ByResponses {
 /** Serves chat completions by the Responses API where `api`, the model or what it has refused says so: docs/decisions/chat-by-responses.md. */
 export function chatByResponses({ api, host, error, post }: ByResponses): NonNullable<Provider['chatBy']> {
   const choice = new ApiChoice(typeof api === 'string' ? { '*': api } : (api ?? {}))
-  const operation: ReturnType<NonNullable<Provider['chatBy']>> = {
+  const handler: ReturnType<NonNullable<Provider['chatBy']>> = {
     parameters: RESPONSES_PARAMETERS,
     takesCallStates: true,
     toolForms: ['custom'],
@@ -58,7 +58,7 @@ export function chatByResponses({ api, host, error, post }: ByResponses): NonNul
       return { ...refusal, ...(refusal.param !== undefined && { param: chatNameOf(refusal.param) }) }
     },
   }
-  return (call, model, refused) => (choice.needsResponses(call, model, refused) ? operation : undefined)
+  return (call, model, refused) => (choice.needsResponses(call, model, refused) ? handler : undefined)
 }
 
 /** The names of parameters that chat completions have under another one. */

@@ -2,8 +2,8 @@ import { GatewayError } from '../errors.ts'
 import type {
   Attempt,
   Call,
+  EndpointHandler,
   EndpointName,
-  EndpointOperation,
   ParameterSupport,
   ParameterTable,
   Provider,
@@ -14,18 +14,17 @@ import type {
 import { asksForNothing } from '../sdk/parameters.ts'
 
 /** How a provider serves the calls of one endpoint. */
-export type Operation = Pick<
+export type Handler = Pick<
   Provider,
   'parameters' | 'request' | 'translator' | 'error' | 'stateOwner' | 'takesCallStates' | 'toolForms'
 > &
-  Pick<EndpointOperation, 'decoder' | 'takes'>
+  Pick<EndpointHandler, 'decoder' | 'takes'>
 
 /** How a provider serves a chat completion. `model`: its upstream name. */
-export const chatOperation = (provider: Provider, call: Call, model: string): Operation =>
-  provider.chatBy?.(call, model) ?? provider
+export const chatHandler = (provider: Provider, call: Call, model: string): Handler => provider.chatBy?.(call, model) ?? provider
 
-/** How one provider serves each endpoint. Made once for each provider: several may share an `EndpointOperation`. */
-export class Operations {
+/** How one provider serves each endpoint. Made once for each provider: several may share an `EndpointHandler`. */
+export class Handlers {
   readonly #provider: Provider
   readonly #adapted: ReadonlyMap<string, Adapted>
 
@@ -33,35 +32,35 @@ export class Operations {
     this.#provider = provider
     const entries = Object.entries(provider.endpoints ?? {})
     this.#adapted = new Map(
-      entries.map(([endpoint, operation]) => [endpoint, { operation, adapted: adapted(operation, provider, endpoint) }]),
+      entries.map(([endpoint, handler]) => [endpoint, { handler, adapted: adapted(handler, provider, endpoint) }]),
     )
   }
 
   /** How the provider serves an endpoint with a model, by its upstream name; undefined if it does not. */
-  of(endpoint: EndpointName, model: string): Operation | undefined {
+  of(endpoint: EndpointName, model: string): Handler | undefined {
     if (endpoint === 'chat.completions') return this.#provider
     const found = this.#adapted.get(endpoint)
-    return found === undefined || found.operation.serves?.(model) === false ? undefined : found.adapted
+    return found === undefined || found.handler.serves?.(model) === false ? undefined : found.adapted
   }
 }
 
 interface Adapted {
   /** As the provider has it. */
-  readonly operation: EndpointOperation
-  readonly adapted: Operation
+  readonly handler: EndpointHandler
+  readonly adapted: Handler
 }
 
-/** An operation with a translator, of one that has only a function of the whole reply. */
-function adapted(operation: EndpointOperation, provider: Provider, endpoint: string): Operation {
-  const { reply, decoder, takes, takesCallStates } = operation
+/** A handler with a translator, of one that has only a function of the whole reply. */
+function adapted(handler: EndpointHandler, provider: Provider, endpoint: string): Handler {
+  const { reply, decoder, takes, takesCallStates } = handler
   const hasMessages = endpoint === 'messages' || endpoint === 'messages.count_tokens'
-  const error = operation.error ?? (provider.error && (hasMessages ? provider.error : atInput(provider.error)))
+  const error = handler.error ?? (provider.error && (hasMessages ? provider.error : atInput(provider.error)))
   return {
-    parameters: operation.parameters,
-    request: (call: Call, attempt: Attempt) => operation.request(call, attempt),
-    ...(reply && { translator: (): Translator => wholeOnly((body, headers = {}) => reply.call(operation, body, headers)) }),
-    ...(decoder && { decoder: () => decoder.call(operation) }),
-    ...(takes && { takes: takes.bind(operation) }),
+    parameters: handler.parameters,
+    request: (call: Call, attempt: Attempt) => handler.request(call, attempt),
+    ...(reply && { translator: (): Translator => wholeOnly((body, headers = {}) => reply.call(handler, body, headers)) }),
+    ...(decoder && { decoder: () => decoder.call(handler) }),
+    ...(takes && { takes: takes.bind(handler) }),
     ...(takesCallStates && { takesCallStates }),
     ...(error && { error }),
   }
@@ -98,8 +97,8 @@ export function tableFor({ parameters }: Pick<Provider, 'parameters'>, model: st
 }
 
 /** The forms of tools that the upstream of a model takes beside function tools; undefined if it takes all. */
-export const toolFormsOf = (operation: Operation, model: string): readonly ToolForm[] | undefined =>
-  operation.toolForms ?? (tableFor(operation, model) === 'verbatim' ? undefined : NO_FORMS)
+export const toolFormsOf = (handler: Handler, model: string): readonly ToolForm[] | undefined =>
+  handler.toolForms ?? (tableFor(handler, model) === 'verbatim' ? undefined : NO_FORMS)
 
 const NO_FORMS: readonly ToolForm[] = []
 

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 
-/** Its instances have one operation in common, and each reads refusals in its own way. */
+/** Its instances have one handler in common, and each reads refusals in its own way. */
 const plugin = (origin: string): string => `
 import { defineProvider, Type } from 'unified-model-gateway/plugin'
-const operation = {
+const handler = {
   parameters: 'verbatim',
   request: (call, { model }) => ({ origin: '${origin}', path: '/any', headers: call.headers, body: call.splice({ model }) }),
 }
@@ -15,14 +15,14 @@ export default defineProvider({
   schema: Type.Object({ status: Type.Integer() }),
   create: ({ status }) => ({
     parameters: 'verbatim',
-    request: operation.request,
-    endpoints: { rerank: operation },
+    request: handler.request,
+    endpoints: { rerank: handler },
     error: () => ({ status, message: 'No.', param: 'messages' }),
   }),
 })
 `
 
-describe('Two providers that share an operation', () => {
+describe('Two providers that share a handler', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
 
