@@ -16,19 +16,19 @@ const LAST_CHUNK = '0\r\n\r\n'
 const HIGH_WATER = 64 * 1024
 
 /**
- * A stream to the client: held → begun → committed → ended.
+ * A stream to the client: held → begun → committed → ended → finished.
  *
  * Held: events are buffered; a retry can still replace a failed attempt, invisibly to the client. Begun: a meaningful event has
  * arrived; the attempt can be replaced until this iteration of the event loop ends. Committed: events are sent as they arrive.
  * Ended: by a finish and `[DONE]`, or by one error frame and a broken connection, because the official SDKs read a plain end as
- * success.
+ * success. Finished: the call's own side has recorded the end, so the client may have it.
  */
 export class Relay implements StreamSink {
   readonly #headDue = Promise.withResolvers<void>()
   readonly #wire: ClientWire
   /** The content type of the reply. */
   type = EVENTS
-  #state: 'held' | 'begun' | 'committed' | 'ended' = 'held'
+  #state: 'held' | 'begun' | 'committed' | 'ended' | 'finished' = 'held'
   #pending = ''
   /** Of the frames so far. */
   #last = ''
@@ -58,7 +58,7 @@ export class Relay implements StreamSink {
   }
 
   get ended(): boolean {
-    return this.#state === 'ended'
+    return this.#state === 'ended' || this.#state === 'finished'
   }
 
   /** The head is sent: failures are now error frames. */
@@ -77,7 +77,7 @@ export class Relay implements StreamSink {
   }
 
   push(frame: string, meaningful: boolean): void {
-    if (this.#state === 'ended') return
+    if (this.ended) return
     this.#pending += frame
     this.#last = frame
     if (meaningful && this.#state === 'held') this.#state = 'begun'
@@ -106,14 +106,19 @@ export class Relay implements StreamSink {
   }
 
   finish(): void {
-    if (this.#response === undefined || this.#response.destroyed) return
+    this.#state = 'finished'
     clearTimeout(this.#silence)
-    this.#response.end(this.#chunk(this.#pending, this.#encoding) + (this.#isChunked ? LAST_CHUNK : ''), this.#encoding)
+    if (this.#response !== undefined) this.#finish(this.#response)
+  }
+
+  #finish(response: ServerResponse): void {
+    if (response.destroyed) return
+    response.end(this.#chunk(this.#pending, this.#encoding) + (this.#isChunked ? LAST_CHUNK : ''), this.#encoding)
   }
 
   /** Ends by an error frame and a broken connection. Only after the head is sent. */
   fail(error: GatewayError): void {
-    if (this.#state === 'ended') return
+    if (this.ended) return
     this.#state = 'ended'
     clearTimeout(this.#silence)
     const response = this.#response!
@@ -129,10 +134,9 @@ export class Relay implements StreamSink {
     response.on('drain', () => {
       if (this.#state === 'committed') this.#resume()
     })
-    if (this.#state === 'ended') {
-      this.finish()
-      return
-    }
+    if (this.#state === 'finished') this.#finish(response)
+    // Its last events are sent with its end, which follows in this turn of the event loop.
+    if (this.ended) return
     // With the head made, Node has said that chunks follow; the relay writes them (docs/decisions/chunks-of-streams.md).
     response.writeHead(response.statusCode)
     this.#isChunked = response.chunkedEncoding

@@ -87,8 +87,19 @@ describe('the relay of a stream', () => {
     const { relay, client } = start()
     say(relay, 'a', false)
     relay.end('done')
+    relay.finish()
     relay.open(client.response)
     expect(relay.firstByteAt).to.be.a('number')
+    expect(client).to.include({ text: 'adone', ending: 'ended' })
+  })
+
+  it('ends once, and not before its end is recorded, if it is opened in between', () => {
+    const { relay, client } = start()
+    say(relay, 'a')
+    relay.end('done')
+    relay.open(client.response)
+    expect(client).to.include({ text: '', ending: 'open' })
+    relay.finish()
     expect(client).to.include({ text: 'adone', ending: 'ended' })
   })
 
