@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { GatewayError } from '../errors.ts'
+import { beginUnframed } from '../internals.ts'
 import { type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
 import type { PausableSource, StreamSink } from '../upstream/readers/stream-sink.ts'
 
@@ -137,10 +138,7 @@ export class Relay implements StreamSink {
     if (this.#state === 'finished') this.#finish(response)
     // Its last events are sent with its end, which follows in this turn of the event loop.
     if (this.ended) return
-    // With the head made, Node has said that chunks follow; the relay writes them (docs/decisions/chunks-of-streams.md).
-    response.writeHead(response.statusCode)
-    this.#isChunked = response.chunkedEncoding
-    response.chunkedEncoding = false
+    this.#isChunked = beginUnframed(response)
     if (this.#state !== 'committed') this.#send(response, COMMENT)
     else if (this.#pending === '') response.flushHeaders()
     else this.#write(response)

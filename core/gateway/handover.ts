@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { connectionLimit } from '../http/connections.ts'
+import { connectionLimit } from '../http/connection-limit.ts'
 import { type Listen, type ListenerName, listen, type Scheme } from '../http/listen.ts'
 import type { SupervisedProcess } from './supervised-process.ts'
 

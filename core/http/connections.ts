@@ -1,15 +1,9 @@
-import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Linked, LinkedList } from '../async/event-loop.ts'
+import { onTurn } from '../internals.ts'
 import type { HostCounter } from '../sdk/api.ts'
 
-/** Clients' share of the process's descriptors: upstreams may need as many, and the rest is for files, the database and threads. */
-const CLIENT_SHARE = 3 / 8
-/** The most connections, because each costs memory too. */
-const MOST = 32_768
-/** Descriptors of a process whose limit cannot be read. */
-const USUAL_DESCRIPTORS = 10_240
 /** Connections beyond the limit, on which only monitoring is served. */
 const BEYOND = 16
 /** Connections that are considered for closing when a new one needs a place. */
@@ -27,20 +21,6 @@ const MONITORING = /^\/(?:livez|readyz|metrics)(?:\?|$)/
 /** Values of the label `reason` of `umg_shed_total`. */
 const REASONS = ['connections', 'pipelining'] as const
 type Reason = (typeof REASONS)[number]
-
-/** The most client connections of this process: a share of its limit of open files (`ulimit -n`). */
-export function connectionLimit(share = CLIENT_SHARE): number {
-  return Math.min(Math.floor(descriptorLimit() * share), MOST)
-}
-
-function descriptorLimit(): number {
-  try {
-    const [, limit] = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'latin1'))!
-    return limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit)
-  } catch {
-    return USUAL_DESCRIPTORS
-  }
-}
 
 /** The connections of one address. */
 interface Peer {
@@ -127,8 +107,7 @@ export class Connections {
       return
     }
     connection.waiting++
-    // Node gives a reply its socket when the one before has ended.
-    reply.once('socket', () => {
+    onTurn(reply, () => {
       connection.waiting--
       begin()
     })

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
+import { replaceConnections } from '../internals.ts'
 import type { Certificate } from './certificate.ts'
 
 /** SDKs speak HTTP/1.1; so does the gateway. */
@@ -42,12 +43,7 @@ export class TlsTermination {
  * connections, and on the time for a request's head, hold for the handshake too.
  */
 export function serveTls(server: Server, tls: TlsTermination): void {
-  const listeners = server.listeners('connection')
-  server.removeAllListeners('connection')
-  server.on('connection', (socket: Socket) => {
-    const decrypted = tls.secure(socket)
-    for (const listener of listeners) listener.call(server, decrypted)
-  })
+  replaceConnections(server, (socket) => tls.secure(socket))
 }
 
 /** Tells browsers to use https alone for a year (RFC 6797). Only a reply by TLS may have it. */

@@ -1,12 +1,9 @@
-/// <reference path="./undici.d.ts" />
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { SecureContext } from 'node:tls'
 import type { Dispatcher } from 'undici'
-import buildConnector from 'undici/lib/core/connect.js'
-import Client from 'undici/lib/dispatcher/client.js'
-import Pool from 'undici/lib/dispatcher/pool.js'
 import { Batch } from '../async/event-loop.ts'
+import { buildConnector, Client, openSocket, Pool } from '../internals.ts'
 import { Secret, type UpstreamRequest } from '../sdk/api.ts'
 import { lookup } from './names.ts'
 
@@ -125,8 +122,7 @@ class Line {
 
   readonly connect: Connector = (target, done) => {
     this.#served = 0
-    // undici's types omit the returned socket.
-    const socket = this.#connector(target, done) as unknown as Socket
+    const socket = openSocket(this.#connector, target, done)
     this.#socket = socket
     // An unused connection may live forever: release its closed socket and the socket's unread data.
     socket.once('close', () => {

@@ -1,9 +1,6 @@
-/// <reference path="./undici.d.ts" />
-
 import type { Dispatcher } from 'undici'
-import api from 'undici/lib/api/index.js'
-import Agent from 'undici/lib/dispatcher/agent.js'
 import { CodedError } from '../errors.ts'
+import { Agent, request } from '../internals.ts'
 import { ScanError } from '../protocol/json.ts'
 import { MAX_VALUES, parseWithin } from '../protocol/upstream-json.ts'
 import { type Host, readRefusal, Secret, UpstreamError, type UpstreamHeaders } from '../sdk/api.ts'
@@ -75,7 +72,7 @@ function ask(url: string, dispatcher: Dispatcher, { headers, signal }: GetOption
     headers: { ...plainHeaders, accept: 'application/json' },
     signal,
   } as const
-  return api.request.call(dispatcher, options).catch(rethrow(url))
+  return request.call(dispatcher, options).catch(rethrow(url))
 }
 
 /** Rethrows a transport error with its code, never its message. */

@@ -67,8 +67,13 @@ function warnOfPassword(name: (typeof SECRET_URLS)[number], url: string, { env, 
 /** Imports only what this process needs: a supervisor is small. */
 async function run(options: StartOptions, io: CommandIo): Promise<number> {
   const assignment = assignmentOf(io.env)
+  if (assignment === undefined && options.workers > 1) return (await import('./supervise.ts')).supervise(options, io)
+  const unfit = await (await import('./lifecycle.ts')).unfitNode()
+  if (unfit !== undefined) {
+    io.stderr.write(`${unfit}\n`)
+    return 1
+  }
   if (assignment !== undefined) return (await import('./supervised.ts')).startSupervised(assignment, options, io)
-  if (options.workers > 1) return (await import('./supervise.ts')).supervise(options, io)
   return (await import('./start.ts')).start(options, io)
 }
 

@@ -181,6 +181,17 @@ export function untestedNode(version: string): string | undefined {
   return `this is Node ${version}, but the gateway is tested with Node ${TESTED_NODE.join(' and ')}: run it on one of them.`
 }
 
+/** Why no call can be served on this Node, with this undici, and what to do; undefined if it can. */
+export async function unfitNode(): Promise<string | undefined> {
+  // A module of undici that is gone has its own message.
+  const missing = await import('../../internals.ts').then(
+    ({ missingInternals }) => missingInternals(),
+    ({ message }: Error) => [message],
+  )
+  if (missing.length === 0) return undefined
+  return `Node ${process.versions.node}, or the undici that is installed, lacks what the gateway needs: ${missing.join('; ')}. Run Node ${TESTED_NODE.join(' or ')}, and install the packages of the gateway in the versions that it locks.`
+}
+
 /** The options that decide what other machines can see. */
 interface Exposing {
   readonly host: string

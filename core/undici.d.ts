@@ -1,6 +1,6 @@
 /**
- * The types of the modules of undici that the gateway imports. It does not import undici itself: that loads fetch, WebSockets and mocks too,
- * which costs each process 50 ms of CPU and 14 MB at its start.
+ * The types of the modules of undici that core/internals.ts imports. It does not import undici itself: that loads fetch, WebSockets and
+ * mocks too, which costs each process 50 ms of CPU and 14 MB at its start.
  */
 
 declare module 'undici/lib/core/connect.js' {
