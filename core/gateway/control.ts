@@ -55,7 +55,7 @@ const GRACE_MS = 1_000
 /** Starts the control process. Resolves once proxies and operators can reach it. Throws a ConfigError if routes.yaml is not valid. */
 export async function startControl(options: ControlOptions): Promise<Control> {
   await using opened = new AsyncDisposableStack()
-  const { folder, log, process } = options
+  const { folder, log, process, version } = options
   const metrics = new Metrics()
   const total = new TotalMetrics(folder.metrics)
   total.add({ id: process, state: () => metrics.state() })
@@ -69,7 +69,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
 
   /** Brings a proxy to the version of routes.yaml in use. */
   async function join(channel: ProxyChannel): Promise<void> {
-    const { process: id, files } = await channel.call('hello')
+    const { process: id, version: theirs, files } = await channel.call('hello')
+    if (theirs !== version) log.info({ process: id, version: theirs, own: version }, 'a proxy of another version has connected')
     if (files !== null) inUse.resolve(files)
     const reloader = await loaded.promise
     await reloader.follow(async (current) => {

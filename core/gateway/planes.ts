@@ -48,10 +48,19 @@ export type ControlChannel = Channel<ControlMessages, ProxyMessages>
 /** A connection, as control has it. */
 export type ProxyChannel = Channel<ProxyMessages, ControlMessages>
 
+/** Who a proxy is. */
+export interface Hello {
+  /** Its identity. */
+  readonly process: string
+  /** Of its code. Absent: it is older than this member. */
+  readonly version?: string
+  /** The texts of the version of routes.yaml that it serves by; null if it serves by none yet. */
+  readonly files: FileTexts | null
+}
+
 /** The messages that control sends to a proxy. */
 export interface ProxyMessages {
-  /** The identity of the process, and the texts of the version of routes.yaml that it serves by; null if it serves by none yet. */
-  hello(): { readonly process: string; readonly files: FileTexts | null }
+  hello(): Hello
   /** Builds a generation of these files, until `activate` or `discard`. Returns the problems; empty if it can be activated. */
   prepare(files: FileTexts): Promise<readonly Diagnostic[]>
   /** Serves new calls by the generation that was prepared. */

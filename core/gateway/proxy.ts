@@ -49,12 +49,12 @@ export interface Proxy {
 /** Starts a proxy. Resolves once it serves by the version of routes.yaml that control has. */
 export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   await using opened = new AsyncDisposableStack()
-  const { folder, process } = options
+  const { folder, process, version } = options
   const metrics = new Metrics()
   const dropped = metrics.declare(METRICS.usageRowsDropped)
   // Control sends its first message on a later turn of the event loop, when the follower exists.
   const messages = {
-    hello: () => ({ process, files: follower.files }),
+    hello: () => ({ process, version, files: follower.files }),
     prepare: (files) => follower.prepare(files),
     activate: () => follower.activate(),
     discard: () => follower.discard(),
