@@ -14,8 +14,11 @@ export const INSTALL_MS = 15 * 60_000
 /** Its last line is written when all packages are there. */
 const MARK = 'installed.txt'
 
-/** Installs a peer's packages unless these versions are there; resolves to their folder. Throws where it cannot be had. */
-export async function install({ name, source, program }: Peer, processes: Processes): Promise<string> {
+/** Installs a program's packages unless these versions are there; resolves to their folder. Throws where it cannot be had. */
+export async function install(
+  { name, source, program }: Pick<Peer, 'name' | 'source' | 'program'>,
+  processes: Processes,
+): Promise<string> {
   const folder = join(CACHE, name)
   if (source.registry === 'none') {
     if (!isInstalled(program)) throw new Error(`there is no ${program} on the PATH: put one there to measure it`)

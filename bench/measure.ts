@@ -23,6 +23,13 @@ export interface Measurement {
   readonly firstByte: number
 }
 
+/** What a unit of a scenario allocates on the heap of a process of Node, without what it has collected again being subtracted. */
+export interface Garbage {
+  readonly scenario: Scenario
+  readonly subject: Subject['name']
+  readonly kibibytes: number
+}
+
 /** Why something was not measured. */
 export interface Failure {
   readonly subject: Subject['name']
@@ -34,6 +41,8 @@ export interface Failure {
 /** What was measured, and what was not. */
 export interface Results {
   readonly measurements: readonly Measurement[]
+  /** Of the subjects that can tell. */
+  readonly garbage: readonly Garbage[]
   /** Of peers and versions: any other failure ends the run. */
   readonly failures: readonly Failure[]
 }
@@ -42,6 +51,8 @@ export interface Results {
 export interface Plan {
   readonly scenarios: readonly Scenario[]
   readonly rounds: number
+  /** Whether allocations are counted after the last round. */
+  readonly countsGarbage: boolean
   /** Told what is being done, for whoever waits. */
   readonly progress: (message: string) => void
 }
@@ -118,8 +129,18 @@ export async function measure(plan: Plan, place: Place, subjects: Subjects): Pro
       }
     }
   }
+  const garbage: Garbage[] = []
+  for (const scenario of plan.countsGarbage ? scenarios : []) {
+    progress(`allocations: ${scenario.name}`)
+    for (const subject of all) {
+      const { allocated } = subject
+      if (allocated === undefined) continue
+      const target = { scenario, subject, key: subject.key ?? key }
+      await attempt(target, async () => void garbage.push(await countGarbage(target, allocated, place)))
+    }
+  }
   // Errors are cheap: what failed once would improve the figures.
-  return { measurements: measurements.filter(({ scenario, subject }) => !failed(scenario, subject)), failures }
+  return { measurements: measurements.filter(({ scenario, subject }) => !failed(scenario, subject)), garbage, failures }
 }
 
 /** Throws unless a reply has the text that the upstream gave: a wrong reply may be a fast one. */
@@ -152,7 +173,7 @@ async function measureOnce(target: Case, place: Place): Promise<Measurement> {
   await delay(SETTLE_MS)
   const cpu = subject.pid && before && cpuBetween(before, cpuSnapshot(subject.pid))
 
-  const units = load.completed * (scenario.unit === 'event' ? scenario.stream!.events : 1)
+  const units = unitsOf(scenario, load)
   const quantiles = scenario.unit === 'event' ? load.eventDelay : load.latency
   return {
     scenario,
@@ -162,6 +183,17 @@ async function measureOnce(target: Case, place: Place): Promise<Measurement> {
     ...quantiles,
     firstByte: load.firstByte.p50,
   }
+}
+
+const unitsOf = ({ unit, stream }: Scenario, { completed }: LoadResult): number =>
+  completed * (unit === 'event' ? stream!.events : 1)
+
+/** In a run of its own, because counting costs time. */
+async function countGarbage(target: Case, allocated: () => Promise<number>, place: Place): Promise<Garbage> {
+  const { scenario, subject } = target
+  await allocated()
+  const load = await runLoad(target, place)
+  return { scenario, subject: subject.name, kibibytes: (await allocated()) / 1024 / unitsOf(scenario, load) }
 }
 
 function requestOf({ scenario, subject, key }: Case): ChatRequest {

@@ -1,3 +1,7 @@
+import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { processTree, readProc } from './proc.ts'
 
 /**
@@ -15,3 +19,10 @@ export function largestMemoryOf(pid: number): number {
 
 const memoryOfEach = (pid: number): readonly number[] =>
   processTree(pid).map((member) => Number(/^Pss:\s+(\d+)/m.exec(readProc(`/proc/${member}/smaps_rollup`))?.[1] ?? 0) / 1024)
+
+/** The bytes that processes with allocations.ts, whose sockets are in this folder, have allocated since the call before; 0 at the first. */
+export async function allocatedIn(folder: string): Promise<number> {
+  const sockets = await readdir(folder)
+  const amounts = await Promise.all(sockets.map((name) => text(connect(join(folder, name)))))
+  return amounts.reduce((sum, amount) => sum + Number(amount), 0)
+}

@@ -10,6 +10,8 @@ export interface Options {
   readonly scenarios: readonly Scenario[]
   /** Whether streams are measured on which nothing happens. */
   readonly idleStreams: boolean
+  /** Whether a gateway is measured that serves nothing. */
+  readonly atRest: boolean
   /** Gateways with other settings, measured too; none without `--variants`. */
   readonly variants: readonly Variant[]
   /** Measured too; none without `--peers`. */
@@ -18,8 +20,10 @@ export interface Options {
   readonly against?: string
 }
 
-/** Not a load: the cost of streams on which nothing happens. */
+/** No loads: the cost of streams on which nothing happens, and of a gateway that serves nothing. */
 const IDLE = { name: 'idle-streams' }
+const REST = { name: 'at-rest' }
+const STILL: readonly { readonly name: string }[] = [IDLE, REST]
 
 const ROUNDS = 5
 
@@ -28,7 +32,7 @@ const namesOf = (table: readonly { readonly name: string }[]): string => table.m
 /** The options, as `--help` and docs/performance.md explain them. */
 export const EXPLAINED: readonly (readonly [option: string, meaning: string])[] = [
   ['--rounds N', `how often each scenario is measured; default ${ROUNDS}, with --against ${LEAST_ROUNDS}, and no fewer`],
-  ['--scenarios a,b', 'only these; default all, idle-streams included'],
+  ['--scenarios a,b', 'only these; default all, idle-streams and at-rest included'],
   ['--variants', 'gateways with other settings too; --variants=a,b: only these'],
   ['--peers', 'other gateways too; --peers=a,b: only these'],
   ['--against COMMIT', 'compares this checkout with a commit, and measures nothing else'],
@@ -41,7 +45,7 @@ export const USAGE = [
   '',
   ...EXPLAINED.map(([option, meaning]) => `  ${option.padEnd(18)}${meaning}`),
   '',
-  `scenarios: ${namesOf([...SCENARIOS, IDLE])}`,
+  `scenarios: ${namesOf([...SCENARIOS, ...STILL])}`,
   `variants:  ${namesOf(VARIANTS)}`,
   `peers:     ${namesOf(PEERS)}`,
 ].join('\n')
@@ -73,16 +77,17 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const rounds = Number(values.rounds ?? (against === undefined ? ROUNDS : LEAST_ROUNDS))
   if (!Number.isInteger(rounds) || rounds < least || rounds > 100)
     throw new Error(`--rounds is a whole number from ${least} to 100${against === undefined ? '' : ' with --against'}.`)
-  // Idle streams are measured once and not in rounds: nothing would tell a difference from noise.
-  const table: readonly { readonly name: string }[] = against === undefined ? [...SCENARIOS, IDLE] : SCENARIOS
+  // What is still is measured once and not in rounds: nothing would tell a difference from noise.
+  const table: readonly { readonly name: string }[] = against === undefined ? [...SCENARIOS, ...STILL] : SCENARIOS
   const chosen =
     values.scenarios === undefined
       ? table
       : choose(against === undefined ? 'scenario' : 'scenario of --against', table, values.scenarios)
   return {
     rounds,
-    scenarios: chosen.filter((one) => one !== IDLE) as Scenario[],
+    scenarios: chosen.filter((one) => !STILL.includes(one)) as Scenario[],
     idleStreams: chosen.includes(IDLE),
+    atRest: chosen.includes(REST),
     variants: values.variants === undefined ? [] : choose('variant', VARIANTS, values.variants),
     peers: values.peers === undefined ? [] : choose('peer', PEERS, values.peers),
     ...(against !== undefined && { against }),

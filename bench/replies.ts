@@ -14,7 +14,7 @@ export async function replyText(asked: ChatRequest): Promise<string> {
     try {
       const reply = await text(response)
       if (response.statusCode !== 200) throw new Error(`it answered with status ${response.statusCode}: ${reply}`)
-      resolve(asked.stream ? textOfStream(reply) : textOfCompletion(reply))
+      resolve(asked.stream ? textOfStream(reply) : textOfWhole(reply))
     } catch (error) {
       reject(error)
     }
@@ -24,9 +24,12 @@ export async function replyText(asked: ChatRequest): Promise<string> {
   return promise
 }
 
-/** The parts of a reply that carry its text. */
-interface Completion {
-  readonly choices: readonly { readonly message: { readonly content: string } }[]
+/** The parts of a whole reply that carry its text. */
+interface Whole {
+  /** Of chat completions. */
+  readonly choices?: readonly { readonly message: { readonly content: string } }[]
+  /** Of Messages. */
+  readonly content?: readonly { readonly text: string }[]
 }
 
 interface Event {
@@ -36,9 +39,10 @@ interface Event {
   readonly delta?: { readonly text?: string } | string
 }
 
-/** The text of a chat completion. */
-export function textOfCompletion(body: string): string {
-  return (JSON.parse(body) as Completion).choices[0]!.message.content
+/** The text of a chat completion, or of a message. */
+export function textOfWhole(body: string): string {
+  const { choices, content } = JSON.parse(body) as Whole
+  return choices?.[0]?.message.content ?? content?.[0]?.text ?? ''
 }
 
 /** The text of all events of a stream. */

@@ -1,5 +1,5 @@
 import { IDLE_STREAMS, type IdleCost } from './idle-streams.ts'
-import type { Failure, Measurement } from './measure.ts'
+import type { Failure, Garbage, Measurement } from './measure.ts'
 import { ALLOWANCES, type Difference } from './regressions.ts'
 import { median, timesOf, type Verdict } from './targets.ts'
 
@@ -16,7 +16,7 @@ const MOST_CHARACTERS = 160
 export function resultTable(measurements: readonly Measurement[]): string {
   const rows = Map.groupBy(measurements, ({ scenario, subject }) => `${scenario.name} ${subject}`)
   return table(
-    ['scenario', 'through', 'CPU', 'lowest to highest', 'x nginx', 'waited', 'per second', 'p50', 'p99', 'first byte p50'],
+    ['scenario', 'through', 'CPU', 'lowest to highest', 'x relay', 'waited', 'per second', 'p50', 'p99', 'first byte p50'],
     Array.from(rows.values(), (rounds) => resultRow(rounds, measurements)),
   )
 }
@@ -26,6 +26,12 @@ export function idleTable(costs: readonly IdleCost[]): string {
   const rows = costs.map(({ subject, msPerSecond, kibibytes }) => [subject, cell(msPerSecond), cell(kibibytes)])
   const streams = IDLE_STREAMS.toLocaleString('en')
   return table([`${streams} idle streams through`, 'CPU, ms per second', 'memory of each, KiB'], rows, 1)
+}
+
+/** What a unit of each scenario allocates, as a Markdown table. */
+export function garbageTable(amounts: readonly Garbage[]): string {
+  const rows = amounts.map(({ scenario, subject, kibibytes }) => [scenario.name, subject, cell(kibibytes, ` / ${scenario.unit}`)])
+  return table(['scenario', 'through', 'allocated, KiB'], rows)
 }
 
 /** The targets and their results as a Markdown table. */
@@ -96,7 +102,7 @@ export function warnOfBusyMachine(measurements: readonly Measurement[]): string 
 function resultRow(rounds: readonly Measurement[], measurements: readonly Measurement[]): string[] {
   const { scenario, subject } = rounds[0]!
   const cpu = rounds.flatMap((round) => round.cpu ?? [])
-  const times = timesOf(measurements, scenario.name, { subject, reference: 'nginx' })
+  const times = timesOf(measurements, scenario.name, { subject, reference: 'relay' })
   const values = (name: 'waited' | 'perSecond' | 'p50' | 'p99' | 'firstByte') => rounds.flatMap((round) => round[name] ?? [])
   return [
     scenario.name,

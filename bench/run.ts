@@ -1,4 +1,4 @@
-/** `npm run bench`: measures the gateway between a load generator and a mock upstream, beside nginx. docs/performance.md explains it. */
+/** `npm run bench`: measures the gateway between a load generator and a mock upstream, beside a bare relay. docs/performance.md explains it. */
 import { mkdtempDisposable, readFile } from 'node:fs/promises'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +15,7 @@ import { differencesOf } from './regressions.ts'
 import {
   differenceTable,
   failureTable,
+  garbageTable,
   idleTable,
   resultTable,
   subjectTable,
@@ -22,9 +23,18 @@ import {
   warnOfBusyMachine,
   warnOfNoise,
 } from './report.ts'
+import { measureRest } from './rest.ts'
 import { startPeers } from './start-peers.ts'
-import { GATEWAY_SWITCHED_ON, NGINX_SWITCHED_ON, type Subject, startSubjects, startUpstream, TOOLS } from './subjects.ts'
-import { comparisonsOf, judge, judgeIdle, judgeMemory } from './targets.ts'
+import {
+  GATEWAY_SWITCHED_ON,
+  NGINX_SWITCHED_ON,
+  RELAY_SWITCHED_ON,
+  type Subject,
+  startSubjects,
+  startUpstream,
+  TOOLS,
+} from './subjects.ts'
+import { comparisonsOf, judge, judgeGarbage, judgeIdle, judgeMemory, judgeRest } from './targets.ts'
 import { startVariants } from './variants.ts'
 import { startVersions } from './versions.ts'
 
@@ -78,17 +88,24 @@ async function judgeGateway(options: Options, place: Place): Promise<number> {
   const all = [...subjects.all, ...variants, ...peers.subjects]
   // First: what a load leaves behind would hold the memory of idle streams.
   const idle = options.idleStreams ? await measureIdle(all, subjects.key, place) : []
-  const { measurements, failures } = await measure({ ...options, progress }, place, { ...subjects, all })
+  const rest = options.atRest ? await measureRest(place, subjects.direct.port, progress) : undefined
+  const { measurements, garbage, failures } = await measure({ ...options, countsGarbage: true, progress }, place, {
+    ...subjects,
+    all,
+  })
 
   const gateways = all.filter(({ name }) => name === 'gateway' || name === 'two-workers')
   const verdicts = [
     ...judge(measurements, comparisonsOf(names(all), names(options.scenarios))),
+    ...judgeGarbage(garbage),
     ...judgeIdle(idle),
+    ...(rest === undefined ? [] : [judgeRest(rest)]),
     ...(measurements.length > 0 ? gateways.map(({ name, pid }) => judgeMemory(name, largestMemoryOf(pid!))) : []),
   ]
   print([
     await describeConditions(options, place),
     measurements.length > 0 && resultTable(measurements),
+    garbage.length > 0 && garbageTable(garbage),
     idle.length > 0 && idleTable(idle),
     options.peers.length > 0 && describeSubjects(options.peers, all, [...peers.failures, ...failures]),
     verdicts.length > 0 && verdictTable(verdicts),
@@ -102,7 +119,7 @@ async function compareVersions(options: Options, commit: string, place: Place): 
   const upstream = await startUpstream(place)
   progress(`checking out and starting ${commit}`)
   const versions = await startVersions(commit, place, upstream)
-  const { measurements, failures } = await measure({ ...options, progress }, place, versions.subjects)
+  const { measurements, failures } = await measure({ ...options, countsGarbage: false, progress }, place, versions.subjects)
 
   const differences = differencesOf(measurements, options.scenarios)
   print([
@@ -127,7 +144,12 @@ async function measureIdle(subjects: readonly Subject[], key: string, place: Pla
 }
 
 function describeSubjects(peers: readonly Peer[], started: readonly Subject[], failures: readonly Failure[]): string {
-  const switchedOn = { nginx: NGINX_SWITCHED_ON, gateway: GATEWAY_SWITCHED_ON, ...Object.fromEntries(peers.map(switchedOnBy)) }
+  const switchedOn = {
+    nginx: NGINX_SWITCHED_ON,
+    relay: RELAY_SWITCHED_ON,
+    gateway: GATEWAY_SWITCHED_ON,
+    ...Object.fromEntries(peers.map(switchedOnBy)),
+  }
   const described = Object.entries(switchedOn).map(([subject, work]) => {
     const pid = started.find(({ name }) => name === subject)?.pid
     return { subject, switchedOn: work, ...(pid && { memory: memoryOf(pid) }) }
@@ -142,7 +164,7 @@ const switchedOnBy = ({ name, source, switchedOn }: Peer): [string, string] => {
 
 async function describeConditions(options: Options, place: Place): Promise<string> {
   const nginx = await place.processes.run({ name: 'nginx -v', program: 'sh', args: ['-c', 'nginx -v 2>&1'] })
-  const where = describeCores(place, options.peers.length > 0 ? 'gateway, nginx and peers' : 'gateway and nginx')
+  const where = describeCores(place, options.peers.length > 0 ? 'gateway, relay, nginx and peers' : 'gateway, relay and nginx')
   return `${await describeMachine()}, ${nginx.trim().replace('nginx version: ', '')}; ${where}.\n${describeRounds(options)}`
 }
 

@@ -1,15 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Asked, asUpstream, CHAT, type ClientApi, type UpstreamApi } from './apis.ts'
 import { THIS_CHECKOUT } from './checkout.ts'
+import { allocatedIn } from './memory.ts'
 import type { Place } from './place.ts'
 import type { Command, Service } from './processes.ts'
 
 /** Something requests are sent to. */
 export interface Subject {
-  /** `direct`, `nginx`, `gateway`, a version's or a peer's name. */
+  /** `direct`, `nginx`, `relay`, `gateway`, a variant's, a version's or a peer's name. */
   readonly name: string
   readonly port: number
   /** `client`: what the gateway is asked by; others do not know it. */
@@ -23,6 +25,8 @@ export interface Subject {
    * finds fewer events in a turn of its event loop uses more for each.
    */
   readonly workers?: number
+  /** Present at the relay and at gateways: the bytes on the heap that it has allocated since the call before; 0 at the first. */
+  readonly allocated?: () => Promise<number>
   /** Present at a peer or version: it is paused while others are measured, and what fails through it does not end the run. */
   readonly peer?: Pick<Service, 'pause' | 'resume'>
 }
@@ -45,6 +49,9 @@ const asGateway: Subject['asks'] = ({ namespace, model, unpaced }, client) => ({
 /** What nginx does beside relaying, with nginx.conf. */
 export const NGINX_SWITCHED_ON = 'nothing: no keys, limits, log or metrics; reads no bodies'
 
+/** What the relay does beside relaying. */
+export const RELAY_SWITCHED_ON = 'nothing: no keys, limits, log or metrics; collects bodies'
+
 /** What the gateway does beside relaying, with routes.yaml. */
 export const GATEWAY_SWITCHED_ON =
   'API keys in a database, limits on requests and tokens, response headers, one log line and one row of usage a call, metrics'
@@ -52,13 +59,14 @@ export const GATEWAY_SWITCHED_ON =
 /** The mock upstream and the load generator, built by make. */
 export const TOOLS = fileURLToPath(new URL('tools/', import.meta.url))
 
-/** Starts the mock upstream, nginx and the gateway before it, and waits until all of them serve. */
+/** Starts the mock upstream, and before it nginx, the relay and the gateway, and waits until all of them serve. */
 export async function startSubjects(place: Place): Promise<Subjects> {
   const upstream = await startUpstream(place)
   const direct = directTo(upstream)
   const nginx = await startNginx(place, upstream)
+  const relay = await startRelay(place, upstream)
   const { subject: gateway } = await startGateway(place, upstream, { name: 'gateway' })
-  return { direct, all: [direct, nginx, gateway], key: gateway.key }
+  return { direct, all: [direct, nginx, relay, gateway], key: gateway.key }
 }
 
 /** The mock upstream as a subject: nothing stands between it and the load generator. */
@@ -81,6 +89,24 @@ async function startNginx({ processes, scratch, cores }: Place, upstream: number
   return { name: 'nginx', port, asks: asUpstream, pid: service.pid }
 }
 
+async function startRelay({ processes, scratch, cores }: Place, upstream: number): Promise<Subject> {
+  const { env, allocated } = await counted('relay', scratch)
+  const args = [fileURLToPath(new URL('relay.ts', import.meta.url)), String(upstream)]
+  const command = { name: 'the relay', program: process.execPath, args, env, core: cores?.proxy }
+  const service = processes.serve(command, join(scratch, 'relay.log'))
+  return { name: 'relay', port: await announcedPort(service), asks: asUpstream, pid: service.pid, allocated }
+}
+
+/** The environment of a program of Node whose allocations are counted, and what counts them. `imports`: further modules that it loads first. */
+async function counted(name: string, scratch: string, imports: readonly URL[] = []) {
+  const folder = join(scratch, `${name}-allocations`)
+  await mkdir(folder)
+  const flags = [new URL('allocations.ts', import.meta.url), ...imports].map((module) => `--import=${module}`)
+  // The operator's own profile it.
+  const options = [process.env.NODE_OPTIONS ?? '', ...flags].join(' ').trim()
+  return { env: { NODE_OPTIONS: options, BENCH_ALLOCATIONS: folder }, allocated: () => allocatedIn(folder) }
+}
+
 /** What makes one gateway differ from another. */
 export interface GatewaySettings {
   readonly name: string
@@ -88,9 +114,12 @@ export interface GatewaySettings {
   readonly flags?: readonly string[]
   /** Further options of `umg keys create`. */
   readonly ofKey?: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
+  /** Modules that its processes load first. */
+  readonly imports?: readonly URL[]
   /** As `Subject.workers`. */
   readonly workers?: number
+  /** The Node that runs it; absent: this one. */
+  readonly node?: string
   /** The folder of the checkout whose gateway is started; absent: this one. */
   readonly folder?: string
 }
@@ -99,11 +128,11 @@ export interface GatewaySettings {
 export async function startGateway(
   { processes, scratch, cores }: Place,
   upstream: number,
-  { name, flags = [], ofKey = [], env: more, workers = 1, folder = THIS_CHECKOUT }: GatewaySettings,
+  { name, flags = [], ofKey = [], imports, workers = 1, node = process.execPath, folder = THIS_CHECKOUT }: GatewaySettings,
 ): Promise<{ readonly subject: Subject & { readonly key: string }; readonly service: Service }> {
   const umg = (what: string, args: readonly string[]): Command => ({
     name: what,
-    program: process.execPath,
+    program: node,
     args: [join(folder, 'core/umg.mjs'), ...args],
   })
   const data = ['--data', join(scratch, name)]
@@ -113,10 +142,11 @@ export async function startGateway(
   const routes = fileURLToPath(new URL('routes.yaml', import.meta.url))
   const listen = ['--host', '127.0.0.1', '--port', '0']
   const start = umg(name, ['start', '--routes', routes, ...listen, '--workers', String(workers), ...flags, ...data])
-  const env = { BENCH_UPSTREAM: `http://127.0.0.1:${upstream}/v1`, BENCH_API_KEY: 'sk-ant-bench', ...more }
+  const { env: ofCount, allocated } = await counted(name, scratch, imports)
+  const env = { BENCH_UPSTREAM: `http://127.0.0.1:${upstream}/v1`, BENCH_API_KEY: 'sk-ant-bench', ...ofCount }
   const service = processes.serve({ ...start, env, core: cores?.proxy }, join(scratch, `${name}.log`))
   const port = await announcedPort(service)
-  return { subject: { name, port, asks: asGateway, pid: service.pid, key, workers }, service }
+  return { subject: { name, port, asks: asGateway, pid: service.pid, key, workers, allocated }, service }
 }
 
 function announcedPort(service: Service): Promise<number> {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { install } from './install-peer.ts'
 import type { Place } from './place.ts'
 import { accepts, freePort, type GatewaySettings, type Subject, startGateway } from './subjects.ts'
 
@@ -14,16 +15,23 @@ export interface Variant {
 /** A budget of the key, beside its limits, that the benchmark does not spend. */
 const BUDGET = { ofKey: ['--budget', '100000 USD/month'] }
 
+/** The versions of Node that the gateway supports, from the registry of npm. */
+const NODES: readonly string[] = ['24.21.0', '26.10.0']
+
 /** All that can be measured with `--variants`. */
 export const VARIANTS: readonly Variant[] = [
   {
     name: 'limits-memory',
-    prepare: async () => ({ env: { NODE_OPTIONS: `--import=${new URL('limits-in-memory.ts', import.meta.url)}` } }),
+    prepare: async () => ({ imports: [new URL('limits-in-memory.ts', import.meta.url)] }),
   },
   { name: 'limits-redis', needs: 'redis-server', prepare: async (place) => ({ flags: await redisFlags(place) }) },
   { name: 'budget', prepare: async () => BUDGET },
   { name: 'budget-redis', needs: 'redis-server', prepare: async (place) => ({ ...BUDGET, flags: await redisFlags(place) }) },
   { name: 'two-workers', prepare: async () => ({ workers: 2 }) },
+  ...NODES.map((version) => ({
+    name: `node-${Number.parseInt(version, 10)}`,
+    prepare: async (place: Place) => ({ node: await nodeOf(version, place) }),
+  })),
 ]
 
 /** Starts the gateways before the same upstream, and pauses each that serves. */
@@ -44,4 +52,12 @@ async function redisFlags({ processes, scratch, cores }: Place): Promise<readonl
   const command = { name: 'Redis', program: 'redis-server', args, core: cores?.tools }
   await processes.serve(command, join(scratch, 'redis.log')).ready(async () => ((await accepts(port)) ? true : undefined))
   return ['--redis', `redis://127.0.0.1:${port}`]
+}
+
+/** Installs a version of Node. Resolves to the path of its program. */
+async function nodeOf(version: string, { processes }: Place): Promise<string> {
+  const name = `node-linux-${process.arch}`
+  const packages = [`${name}@${version}`]
+  const folder = await install({ name: `node-${version}`, source: { registry: 'npm', packages }, program: 'node' }, processes)
+  return join(folder, 'node_modules', name, 'bin/node')
 }

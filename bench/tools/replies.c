@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CONTENT_BYTES 200 // of a completion
+#define CONTENT_BYTES 200 // of a whole reply
 #define EVENT_BYTES 250   // of a content event of chat completions
 #define DELTA_BYTES 140   // of a content event of Messages
 #define STAMP_DIGITS 20
@@ -47,8 +47,9 @@
 
 // OpenAI names the type of an event twice too, and repeats the text in each of the last four events (recorded in 2026-10).
 #define RESPONSES_EVENT(type, rest) "event: " type "\ndata: {\"type\":\"" type "\",\"sequence_number\":4," rest "}\n\n"
-#define RESPONSE(status, output, usage) \
-  "\"response\":{\"id\":\"resp_68af4030592c81938ec0a5fbab4a3e9f05438e46b5f69a3b\",\"object\":\"response\"," \
+#define RESPONSE(status, output, usage) "\"response\":" RESPONSE_OBJECT(status, output, usage)
+#define RESPONSE_OBJECT(status, output, usage) \
+  "{\"id\":\"resp_68af4030592c81938ec0a5fbab4a3e9f05438e46b5f69a3b\",\"object\":\"response\"," \
   "\"created_at\":1756315696,\"status\":\"" status "\",\"background\":false,\"error\":null,\"incomplete_details\":null," \
   "\"instructions\":null,\"max_output_tokens\":512,\"model\":\"" RESPONSES_MODEL "\",\"output\":[" output "]," \
   "\"parallel_tool_calls\":true,\"previous_response_id\":null,\"reasoning\":{\"effort\":\"medium\",\"summary\":null}," \
@@ -77,7 +78,14 @@
 
 #define ERROR_BODY(message) "{\"error\":{\"message\":\"" message "\",\"type\":\"invalid_request_error\"}}"
 
-struct reply completion, refused_model, refused_transfer;
+#define MESSAGE_START \
+  "{\"model\":\"" MESSAGES_MODEL "\",\"id\":\"msg_bench\",\"type\":\"message\",\"role\":\"assistant\"," \
+  "\"content\":[{\"type\":\"text\",\"text\":\""
+#define MESSAGE_END \
+  "\"}],\"stop_reason\":\"end_turn\",\"stop_sequence\":null,\"usage\":{\"input_tokens\":200," \
+  "\"cache_creation_input_tokens\":0,\"cache_read_input_tokens\":0,\"output_tokens\":50,\"service_tier\":\"standard\"}}"
+
+struct reply wholes[APIS], refused_model, refused_transfer;
 struct stream streams[APIS];
 static char *stamp;
 
@@ -99,13 +107,14 @@ static void append_chunk(struct reply *reply, const char *event) {
   append(reply, "%zx\r\n%s\r\n", strlen(event), event);
 }
 
-static void build_completion(void) {
+// `format` has one %s, for the text.
+static void append_whole(struct reply *reply, const char *format) {
   char content[CONTENT_BYTES + 1] = "";
   memset(content, 'y', CONTENT_BYTES);
 
-  char body[sizeof COMPLETION_START COMPLETION_END + CONTENT_BYTES];
-  snprintf(body, sizeof body, "%s%s%s", COMPLETION_START, content, COMPLETION_END);
-  append_json(&completion, "200 OK", body);
+  char body[2048];
+  snprintf(body, sizeof body, format, content);
+  append_json(reply, "200 OK", body);
 }
 
 // One content event, filled up to so many bytes.
@@ -172,7 +181,9 @@ static void build_responses_stream(struct stream *stream) {
 }
 
 void build_replies(void) {
-  build_completion();
+  append_whole(&wholes[CHAT], COMPLETION_START "%s" COMPLETION_END);
+  append_whole(&wholes[MESSAGES], MESSAGE_START "%s" MESSAGE_END);
+  append_whole(&wholes[RESPONSES], RESPONSE_OBJECT("completed", ITEM("completed", PART("%s")), RESPONSES_USAGE));
   build_chat_stream(&streams[CHAT]);
   build_messages_stream(&streams[MESSAGES]);
   build_responses_stream(&streams[RESPONSES]);

@@ -24,7 +24,7 @@ struct stream {
   struct reply end;   // the events behind the content, and the last chunk
 };
 
-extern struct reply completion;       // a whole non-streamed chat completion
+extern struct reply wholes[APIS];     // not streamed; by enum api
 extern struct stream streams[APIS];   // by enum api
 extern struct reply refused_model;    // 400: the request names a model that is not the upstream's
 extern struct reply refused_transfer; // 411: the request has no content-length

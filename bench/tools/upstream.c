@@ -91,7 +91,7 @@ static void begin_reply(struct connection *connection) {
     put(connection, &streams[connection->request.api].start);
     send_events(connection);
   } else {
-    put(connection, &completion);
+    put(connection, &wholes[connection->request.api]);
     end_reply(connection);
   }
 }

@@ -68,7 +68,7 @@ describeWith('compiler', 'a measurement', () => {
 
   function run(scenarios: readonly Scenario[], subjects: readonly Subject[], progress: (message: string) => void = () => {}) {
     const place = { processes, scratch, cores: undefined }
-    return measure({ scenarios, rounds: 2, progress }, place, {
+    return measure({ scenarios, rounds: 2, countsGarbage: true, progress }, place, {
       direct: subjectAt('direct', upstream),
       all: [subjectAt('direct', upstream), ...subjects],
       key: 'sk-bench',
@@ -87,6 +87,14 @@ describeWith('compiler', 'a measurement', () => {
     const { measurements, failures } = await run(scenarios, [asPeer(subjectAt('relay', upstream))])
     expect(failures).to.deep.equal([])
     expect(measurements.filter(({ subject }) => subject === 'relay')).to.have.length(2 * scenarios.length)
+  })
+
+  it('counts what a unit allocates, of the subjects that can tell', async () => {
+    let bytes = 0
+    const counted = { ...subjectAt('relay', upstream), allocated: async () => bytes++ << 20 }
+    const { garbage } = await run([WHOLE], [counted])
+    expect(garbage.map(({ scenario, subject }) => ({ scenario, subject }))).to.deep.equal([{ scenario: WHOLE, subject: 'relay' }])
+    expect(garbage[0]!.kibibytes).to.be.within(0.001, 1024)
   })
 
   it('leaves out a peer that gives another text than the upstream, quick as it may be', async () => {

@@ -12,7 +12,14 @@ const namesOf = (table: readonly { readonly name: string }[]) => table.map(({ na
 
 describe('the command line of the benchmark', () => {
   it('measures all scenarios five times, and no peers, unless told otherwise', () => {
-    expect(optionsOf()).to.deep.equal({ rounds: 5, scenarios: SCENARIOS, idleStreams: true, variants: [], peers: [] })
+    expect(optionsOf()).to.deep.equal({
+      rounds: 5,
+      scenarios: SCENARIOS,
+      idleStreams: true,
+      atRest: true,
+      variants: [],
+      peers: [],
+    })
   })
 
   it('measures the scenarios that are named, in that order', () => {
@@ -42,6 +49,7 @@ describe('the command line of the benchmark', () => {
       rounds: 12,
       scenarios: SCENARIOS,
       idleStreams: false,
+      atRest: false,
       variants: [],
       peers: [],
       against: 'HEAD~3',
@@ -62,6 +70,7 @@ describe('the command line of the benchmark', () => {
     [['--peers', 'envoy'], "Unexpected argument 'envoy'"],
     [['--against', 'HEAD', '--rounds', '11'], '--rounds is a whole number from 12 to 100 with --against.'],
     [['--against', 'HEAD', '--scenarios', 'idle-streams'], 'There is no scenario of --against "idle-streams".'],
+    [['--against', 'HEAD', '--scenarios', 'at-rest'], 'There is no scenario of --against "at-rest".'],
     [['--against', 'HEAD', '--peers'], '--against compares two versions alone: run --variants and --peers without it.'],
     [['--against', 'HEAD', '--variants=budget'], '--against compares two versions alone'],
     [['--against'], "Option '--against <value>' argument missing"],

@@ -20,7 +20,7 @@ const LEFT = /\{\w+\}/
 
 describe('the table of peers', () => {
   it('has each name once, and none of a subject that is always measured', () => {
-    const names = ['direct', 'nginx', 'gateway', ...PEERS.map(({ name }) => name)]
+    const names = ['direct', 'nginx', 'relay', 'gateway', ...PEERS.map(({ name }) => name)]
     expect(new Set(names)).to.have.length(names.length)
   })
 
