@@ -92,7 +92,7 @@ enum request_state request_read(struct request *request, const char *bytes, size
   struct text body = {bytes + head_size, (size_t)body_size};
   request->api = asks_at(bytes, "messages ") ? MESSAGES : asks_at(bytes, "responses ") ? RESPONSES : CHAT;
   request->model_known = has_member(body, "model", models[request->api]);
-  request->stream = request->api != CHAT || has_member(body, "stream", "true");
+  request->stream = has_member(body, "stream", "true");
   read_pace(request, body);
   if (request->api == RESPONSES) request->chunks = DEFAULT_CHUNKS;
   return REQUEST_COMPLETE;

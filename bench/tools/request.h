@@ -9,7 +9,7 @@ struct request {
   size_t size;      // of head and body, in bytes
   enum api api;     // by its path
   bool model_known; // the body names the upstream's own model
-  bool stream;      // of Messages and Responses, there are only streams
+  bool stream;
   // The pace, from a text of the body; Responses have no member for one: "bench;chunks=100;delay-us=10000;latency-us=0"
   int chunks;          // content events of a stream
   uint64_t delay_ns;   // between two events

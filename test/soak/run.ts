@@ -27,6 +27,7 @@ import { names } from './scenarios/names.ts'
 import { queries } from './scenarios/queries.ts'
 import { quota } from './scenarios/quota.ts'
 import { reload } from './scenarios/reload.ts'
+import { returnedMemory } from './scenarios/returned-memory.ts'
 import { slowReaders } from './scenarios/slow-readers.ts'
 import { sockets } from './scenarios/sockets.ts'
 import { spentLimits } from './scenarios/spent-limits.ts'
@@ -35,6 +36,7 @@ const SCENARIOS: readonly Scenario[] = [
   aborts,
   slowReaders,
   leak,
+  returnedMemory,
   eventLoop,
   flood,
   hostileReplies,
