@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
 import { Home } from './umg.ts'
 
@@ -23,6 +24,14 @@ registerHooks({
     named: /lacks what the gateway needs: there is no undici\/lib\/dispatcher\/pool\.js\. Run Node 24 or 26, /,
   },
 ]
+
+describe('this Node', () => {
+  it('knows the flags of V8 that a gateway sets: V8 ignores what it does not know', () => {
+    const known = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })
+    for (const flag of ['--external-memory-accounted-in-global-limit', '--max-semi-space-size'])
+      expect(known.replaceAll('_', '-')).to.contain(`  ${flag} (`)
+  })
+})
 
 describe('the start of a gateway', () => {
   let home: Home
