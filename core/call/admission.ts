@@ -41,7 +41,7 @@ export interface AdmissionOptions {
 const LARGEST_BODY = 32 << 20
 /** In bytes: several of the largest recordings and pictures that vendors take. */
 const UPLOADS = 2 ** 30
-/** The share of the budget that a body may have at most: there is room to parse it if no other key has one. */
+/** The share of the allowance that a body may have at most: there is room to parse it if no other key has one. */
 const LARGEST_SHARE = 1 / 4
 
 /** Between two samples of the heap and the event loop, in milliseconds. */
@@ -55,8 +55,8 @@ const RESOLUTION_MS = 20
 export class Admission {
   readonly #limits: AdmissionLimits
   readonly #counter: HostCounter
-  readonly #bodies: SharedBudget
-  readonly #uploads: SharedBudget
+  readonly #bodies: Allowance
+  readonly #uploads: Allowance
   readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   #timer: NodeJS.Timeout | undefined
   #lateSamples = 0
@@ -64,8 +64,8 @@ export class Admission {
 
   constructor({ shed, processes, limits }: AdmissionOptions) {
     this.#limits = { ...defaultLimits(processes), ...limits }
-    this.#bodies = new SharedBudget(this.#limits.bodies, () => this.shed('bodies'))
-    this.#uploads = new SharedBudget(this.#limits.uploads, () => this.shed('uploads'))
+    this.#bodies = new Allowance(this.#limits.bodies, () => this.shed('bodies'))
+    this.#uploads = new Allowance(this.#limits.uploads, () => this.shed('uploads'))
     this.#counter = shed
     for (const reason of ['bodies', 'uploads', 'heap', 'event_loop', 'threads'] satisfies ShedReason[])
       this.#counter.add(0, reason)
@@ -127,7 +127,7 @@ export class Admission {
  * and Hahne 1998). So one key has half of it at most, large amounts are refused before small ones, and something is always left for a
  * key that holds nothing.
  */
-class SharedBudget {
+class Allowance {
   readonly #refusal: () => GatewayError
   readonly #held = new Map<string, number>()
   #free: number
@@ -157,25 +157,25 @@ class SharedBudget {
 /** The memory of one call. */
 export class CallMemory {
   readonly #key: string
-  readonly #budget: SharedBudget
+  readonly #allowance: Allowance
   #bytes = 0
   #isReleased = false
 
-  constructor(key: string, budget: SharedBudget) {
+  constructor(key: string, allowance: Allowance) {
     this.#key = key
-    this.#budget = budget
+    this.#allowance = allowance
   }
 
   /** Takes more bytes. Throws 503 if there is no room. What a call needs after its end is free at once, and takes nothing. */
   take(bytes: number): void {
     if (this.#isReleased) return
-    this.#budget.take(this.#key, bytes)
+    this.#allowance.take(this.#key, bytes)
     this.#bytes += bytes
   }
 
   /** Gives everything back. */
   release(): void {
-    if (this.#bytes > 0) this.#budget.giveBack(this.#key, this.#bytes)
+    if (this.#bytes > 0) this.#allowance.giveBack(this.#key, this.#bytes)
     this.#bytes = 0
     this.#isReleased = true
   }

@@ -7,7 +7,7 @@ import type { DispatchedCall, RunningAttempt } from '../dispatch/dispatch.ts'
 import { type Plan, traceOf } from '../dispatch/plan.ts'
 import { Relay } from '../dispatch/relay.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
-import { type BudgetCharge, PriceUnknown } from '../limits/budgets.ts'
+import { type BudgetReservation, PriceUnknown } from '../limits/budgets.ts'
 import { sumOfCosts } from '../limits/prices/price.ts'
 import type { PriceList } from '../limits/prices/price-list.ts'
 import { outcomeKind } from '../observe/call-log.ts'
@@ -184,8 +184,8 @@ export class Exchange implements DispatchedCall, Linked {
   cap: number | undefined
   /** The tokens of all attempts that used some, and what they cost. */
   charge: AttemptCharge | undefined
-  /** What the call is charged to the budgets of its caller. */
-  budgetCharge: BudgetCharge | undefined
+  /** What the call has reserved of the budgets of its caller. */
+  budgetReservation: BudgetReservation | undefined
 
   /** Set once. */
   reply: Reply | undefined
@@ -346,7 +346,7 @@ export class Exchange implements DispatchedCall, Linked {
   /** Resolves to the refusal if what is left of a limit does not pay for an attempt after those that have used tokens. */
   async #payFor(candidate: Candidate, { usage, cost }: AttemptCharge): Promise<GatewayError | undefined> {
     try {
-      await this.budgetCharge?.extend(candidate, cost)
+      await this.budgetReservation?.extend(candidate, cost)
     } catch (error) {
       return asGatewayError(error)
     }
@@ -398,7 +398,7 @@ export class Exchange implements DispatchedCall, Linked {
   #usageOf(record: AttemptRecord, { usage, isPromptEstimated, unreported }: ChargedTokens): Usage {
     const isPromptReserved = isPromptEstimated && record.result !== 'ok'
     if (!isPromptReserved && unreported === undefined) return usage
-    const reserved = this.budgetCharge?.reservedFor(record)
+    const reserved = this.budgetReservation?.reservedFor(record)
     if (reserved === undefined) return usage
     const prompt = isPromptReserved ? Math.max(reserved.prompt, usage.prompt_tokens) : usage.prompt_tokens
     const isMadeReserved = unreported !== undefined && reserved.made > usage.completion_tokens

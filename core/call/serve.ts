@@ -54,7 +54,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     const asked = mayRefuseTools && CONVERSATIONS.has(name) ? askedTools(formsOf(call)?.unedited ?? call) : NONE
     const tools = asked instanceof Promise ? await asked : asked
     if (isCharged) {
-      const charge = budgets.charge({
+      const reservation = budgets.reserve({
         call,
         principal,
         candidates,
@@ -62,14 +62,14 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
         settings: config.budgets,
         hasHostedTools: tools.length > 0,
       })
-      exchange.budgetCharge = charge instanceof Promise ? await charge : charge
+      exchange.budgetReservation = reservation instanceof Promise ? await reservation : reservation
     }
     // The client may disconnect while its body is read, or while a budget is asked for.
     if (exchange.closed) {
-      exchange.budgetCharge?.settle({})
+      exchange.budgetReservation?.settle({})
       return
     }
-    const { budgetCharge } = exchange
+    const { budgetReservation } = exchange
     exchange.onClosed = calls.started(call.model.namespace)
     const forms = formsOf(call)
     if (exchange.transforms.length > 0) forms?.needChat()
@@ -97,7 +97,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
         account: principal.account,
         mayCall: (id) => table.mayCallNamed(id, principal),
         random: Math.random,
-        terms: { hostedTools: tools, capFor: budgetCharge && ((candidate) => budgetCharge.capFor(candidate)) },
+        terms: { hostedTools: tools, capFor: budgetReservation && ((candidate) => budgetReservation.capFor(candidate)) },
       },
     }
     const kind = format.kind?.(call) ?? (call.stream ? 'events' : 'whole')

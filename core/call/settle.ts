@@ -36,8 +36,8 @@ export class Settlement implements HookRunner {
 
   #settle(exchange: Exchange, headers: IncomingHttpHeaders): void {
     const { outcome } = exchange
-    if (exchange.charge?.isUnfinished) exchange.budgetCharge?.keep()
-    else exchange.budgetCharge?.settle(outcome)
+    if (exchange.charge?.isUnfinished) exchange.budgetReservation?.keep()
+    else exchange.budgetReservation?.settle(outcome)
     // Probes and scrapes are not calls.
     if (exchange.endpoint === undefined && outcome.error === undefined) return
     exchange.settled(this, outcome)

@@ -1,5 +1,5 @@
 import type { ChainPlugin, ProviderPlugin, RateLimits } from '../sdk/api.ts'
-import type { MoneyBudget } from '../text/budgets.ts'
+import type { Budget } from '../text/budgets.ts'
 import type { Position } from '../text/diagnostic.ts'
 import type { Digests } from './digests.ts'
 import type { BudgetsValues } from './schema/budgets.ts'
@@ -172,7 +172,7 @@ export interface DeclaredAccount {
   /** The class of its keys that have none of their own. */
   readonly rateClass?: string
   readonly tags: Readonly<Record<string, string>>
-  readonly budgets: readonly MoneyBudget[]
+  readonly budgets: readonly Budget[]
   readonly at: Position
 }
 
@@ -190,7 +190,7 @@ export interface DeclaredKey {
   readonly tags: Readonly<Record<string, string>>
   /** Milliseconds since the epoch. */
   readonly expires?: number
-  readonly budgets: readonly MoneyBudget[]
+  readonly budgets: readonly Budget[]
   readonly at: Position
 }
 

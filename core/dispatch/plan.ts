@@ -192,10 +192,10 @@ export function choose(plan: Plan, now: number, until = Number.POSITIVE_INFINITY
 
 /** Notes a chosen attempt, which will be made, with its upstream. */
 export function note({ candidate, credential, counts }: PlannedAttempt, now: number): void {
-  const { credentials, budget } = candidate.target.upstream
+  const { credentials, retryBudget } = candidate.target.upstream
   if (credential !== undefined) credentials!.used(credential)
-  if (counts === 'first') budget.earn()
-  if (counts === 'retry') budget.spend(now)
+  if (counts === 'first') retryBudget.earn()
+  if (counts === 'retry') retryBudget.spend(now)
 }
 
 const chosen = (plan: Plan, next: PlannedAttempt): Choice => ({ plan: { ...plan, last: next }, next })
@@ -264,7 +264,7 @@ function consider(plan: Plan, candidate: Candidate, now: number, pauseMs: number
   if ('error' in serving) return unfit(plan, serving)
   if (health.availability(now, account) === 'open') return { plan: skipOpen(plan, candidate), next: undefined }
   const isRetry = plan.asked.includes(upstream)
-  if (isRetry && !upstream.budget.allows(now)) return { plan: skip(plan, candidate, 'upstream_busy'), next: undefined }
+  if (isRetry && !upstream.retryBudget.allows(now)) return { plan: skip(plan, candidate, 'upstream_busy'), next: undefined }
   const attempts = plan.attempts + 1
   const credential = serving.handler === standIn ? undefined : turn
   return chosen(

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import type { AccountsTable } from '../store/schema.ts'
-import { type MoneyBudget, parseBudgets } from '../text/budgets.ts'
+import { type Budget, parseBudgets } from '../text/budgets.ts'
 import { digestOf } from '../text/ids.ts'
 import { kindOf } from './format.ts'
 
@@ -19,13 +19,13 @@ export interface AccountHolder {
   /** The class of the keys that have none of their own. */
   readonly rateClass?: string
   readonly tags?: Readonly<Record<string, string>>
-  readonly budgets: readonly MoneyBudget[]
+  readonly budgets: readonly Budget[]
 }
 
 /** A key, the account that owns it, when the key expires (ms since 1970; absent: never), and whether it is disabled. */
 export interface KeyHolder {
   /** What the key has by itself, without its account. */
-  readonly key: Omit<Principal, 'budgets'> & { readonly budgets: readonly MoneyBudget[] }
+  readonly key: Omit<Principal, 'budgets'> & { readonly budgets: readonly Budget[] }
   readonly account: AccountHolder
   readonly expiresAt?: number
   readonly isDisabled?: true
@@ -49,7 +49,7 @@ export function principalOf({ key, account }: KeyHolder, declared: ReadonlyMap<s
   return Object.freeze(principal)
 }
 
-const frozenBudgets = (key: readonly MoneyBudget[], account: readonly MoneyBudget[]) =>
+const frozenBudgets = (key: readonly Budget[], account: readonly Budget[]) =>
   Object.freeze({ key: freezeAll(key), account: freezeAll(account) })
 
 const freezeAll = <Item extends object>(items: readonly Item[]) => Object.freeze(items.map((item) => Object.freeze({ ...item })))

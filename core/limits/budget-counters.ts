@@ -1,5 +1,5 @@
 import type { Principal } from '../sdk/api.ts'
-import type { MoneyBudget } from '../text/budgets.ts'
+import type { Budget } from '../text/budgets.ts'
 import type { Counter } from './counter.ts'
 import { type Window, windowName } from './window.ts'
 
@@ -21,7 +21,7 @@ export interface BudgetCounter extends Counter {
 }
 
 /** Makes the counter of a budget. Its id has no amount: what was spent is kept when the amount changes. */
-export function budgetCounter(owner: BudgetOwner, { nanoUsd, per }: MoneyBudget, timeZone: string): BudgetCounter {
+export function budgetCounter(owner: BudgetOwner, { nanoUsd, per }: Budget, timeZone: string): BudgetCounter {
   const window: CalendarWindow = { kind: 'calendar', unit: per, timeZone }
   return { id: idOf(owner, window), limit: nanoUsd, window, owner }
 }
@@ -38,7 +38,7 @@ export function budgetCounters(principal: Principal, timeZone: string): readonly
   const known = made.get(principal)
   if (known?.timeZone === timeZone) return known.counters
   const { budgets, account, keyId, firstKeyId } = principal
-  const countersOf = (owner: BudgetOwner, of: readonly MoneyBudget[] = []) =>
+  const countersOf = (owner: BudgetOwner, of: readonly Budget[] = []) =>
     of.map((budget) => budgetCounter(owner, budget, timeZone))
   const counters = [
     ...countersOf({ kind: 'account', id: account, account }, budgets?.account),

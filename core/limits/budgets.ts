@@ -4,6 +4,7 @@ import { withDefaults } from '../protocol/filled-call.ts'
 import {
   answerEstimate,
   asksForSound,
+  type Budget,
   BYTES_PER_TOKEN,
   type Call,
   type Cost,
@@ -12,7 +13,6 @@ import {
   formatUsd,
   type Host,
   inputEstimate,
-  type MoneyBudget,
   type Outcome,
   type Principal,
   type Served,
@@ -47,7 +47,7 @@ export interface BudgetedCall {
 }
 
 /** What a call is charged to budgets, until it has ended. */
-export interface BudgetCharge {
+export interface BudgetReservation {
   /** The most tokens of an answer that a candidate may write, if neither the call nor its route says how many. */
   capFor(candidate: Candidate): number
   /** What was reserved for a target; undefined for other targets. */
@@ -74,7 +74,7 @@ export interface Reserved {
 /** What names a target. */
 type Target = Pick<Served, 'namespace' | 'model'>
 
-type Charged = BudgetCharge | undefined
+type Charged = BudgetReservation | undefined
 
 /** The charge, or the refusal if a budget has too little left. */
 type Result = Charged | GatewayError
@@ -94,7 +94,7 @@ export class Budgets {
    * Charges the most that a call may cost to every budget of its caller, or to none. Undefined: the call is free. Synchronous while the
    * leases suffice. Throws and rejects with `budget_exhausted`, `price_unknown` or `limits_unavailable`.
    */
-  charge(request: BudgetedCall): Charged | Promise<Charged> {
+  reserve(request: BudgetedCall): Charged | Promise<Charged> {
     const taken = this.#takeBill(billOf(request))
     return taken instanceof Promise || taken instanceof GatewayError ? this.#chargeCounted(request, taken) : taken
   }
@@ -349,7 +349,7 @@ interface ChargeParts {
 }
 
 /** What a call holds of the budgets of its caller: for the worst that it can cost, and more for each attempt after one that was billed. */
-class HeldCharge implements BudgetCharge {
+class HeldCharge implements BudgetReservation {
   readonly #parts: ChargeParts
   #holds: readonly Hold[]
   #amount: number
@@ -420,7 +420,7 @@ function refusal(
   { owner, limit, window }: BudgetCounter,
   { left, share, amount, spent }: Amounts,
 ): GatewayError {
-  const budget: MoneyBudget = { nanoUsd: limit, per: window.unit }
+  const budget: Budget = { nanoUsd: limit, per: window.unit }
   const now = Date.now()
   const { end } = boundsOf(window, now)
   const detail =

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import type { Budget, LimitScope, Limits, Rate, RateLimits, Reservation } from '../sdk/api.ts'
+import type { LimitScope, LimitState, Limits, Rate, RateLimits, Reservation } from '../sdk/api.ts'
 import { MemoryStorage, StoredAuthority } from './authority.ts'
 import type { Counter } from './counter.ts'
 import { AuthorityUnavailable, type Charge, Leases, type Taken } from './leases.ts'
@@ -31,26 +31,26 @@ export class LeasedLimits implements Limits {
   }
 
   #reservationOf(charges: readonly LimitCharge[], result: Awaited<ReturnType<Leases['take']>>): Reservation {
-    const budgets = this.#budgetsOf(charges)
-    if (!('refused' in result)) return granted(charges, result, budgets)
+    const states = this.#statesOf(charges)
+    if (!('refused' in result)) return granted(charges, result, states)
     const { dimension: refusedBy, subject: refusedFor, counter } = result.refused as LimitCharge
     const { remaining, resetMs } = this.#leases.view(counter)
     const exhausted = refusedBy === 'concurrent' ? {} : { [refusedBy]: { limit: counter.limit, remaining, resetMs } }
-    return { refusedBy, refusedFor, retryAfterMs: resetMs, ...budgets, ...exhausted, settle() {}, cancel() {} }
+    return { refusedBy, refusedFor, retryAfterMs: resetMs, ...states, ...exhausted, settle() {}, cancel() {} }
   }
 
-  /** Of each dimension, the budget with the least left. */
-  #budgetsOf(charges: readonly LimitCharge[]): Budgets {
-    const budgets: { [dimension in Dimension]?: Budget } = {}
+  /** Of each dimension, the limit with the least left. */
+  #statesOf(charges: readonly LimitCharge[]): LimitStates {
+    const states: { [dimension in Dimension]?: LimitState } = {}
     for (const { dimension, counter } of charges) {
       if (dimension === 'concurrent') continue
       const { remaining, resetMs } = this.#leases.view(counter)
-      const other = budgets[dimension]
+      const other = states[dimension]
       const isTighter =
         other === undefined || remaining < other.remaining || (remaining === other.remaining && resetMs > other.resetMs)
-      if (isTighter) budgets[dimension] = { limit: counter.limit, remaining, resetMs }
+      if (isTighter) states[dimension] = { limit: counter.limit, remaining, resetMs }
     }
-    return budgets
+    return states
   }
 }
 
@@ -62,7 +62,7 @@ export function memoryLimits(clock: () => number = Date.now): Limits {
   )
 }
 
-type Budgets = Pick<Reservation, 'requests' | 'tokens'>
+type LimitStates = Pick<Reservation, 'requests' | 'tokens'>
 
 function chargesOf(scopes: readonly LimitScope[], amount: number): LimitCharge[] {
   const charges: LimitCharge[] = []
@@ -119,7 +119,7 @@ const partOf = (dimension: Dimension, { amount, window }: Rate): LimitPart => ({
   window,
 })
 
-function granted(charges: readonly LimitCharge[], taken: Taken, budgets: Budgets): Reservation {
+function granted(charges: readonly LimitCharge[], taken: Taken, states: LimitStates): Reservation {
   let isOver = false
   function end(used: Readonly<Record<Dimension, number>>): void {
     if (isOver) return
@@ -132,7 +132,7 @@ function granted(charges: readonly LimitCharge[], taken: Taken, budgets: Budgets
   }
   return {
     retryAfterMs: 0,
-    ...budgets,
+    ...states,
     settle: (tokens) => end({ requests: 1, tokens, concurrent: 0 }),
     cancel: () => end({ requests: 0, tokens: 0, concurrent: 0 }),
   }

@@ -45,7 +45,7 @@ export class UpstreamState {
   readonly limits: NamespaceLimits | undefined
   /** Those that share its calls; undefined if there are not several. */
   readonly credentials: CredentialPool | undefined
-  readonly budget = new RetryBudget()
+  readonly retryBudget = new RetryBudget()
   readonly #namespace: string
   readonly #breaker: boolean
   readonly #listener: TargetListener

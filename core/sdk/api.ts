@@ -2,7 +2,7 @@
 export { type Static, Type } from 'typebox'
 export type { ErrorName } from '../error-table.ts'
 export { type ErrorDetails, GatewayError } from '../errors.ts'
-export type { MoneyBudget } from '../text/budgets.ts'
+export type { Budget } from '../text/budgets.ts'
 export { matchesGlob } from '../text/glob.ts'
 export { formatUsd } from '../text/money.ts'
 export * from './call.ts'

@@ -1,6 +1,6 @@
 import type { ErrorName } from '../error-table.ts'
 import type { GatewayError } from '../errors.ts'
-import type { MoneyBudget } from '../text/budgets.ts'
+import type { Budget } from '../text/budgets.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest, Usage } from './chat.ts'
 import type { ParameterSupport } from './parameters.ts'
 import type { Upload } from './upload.ts'
@@ -20,7 +20,7 @@ export interface ModelId {
 /** The API key and the account of a call. `auth` sets it; core refuses a call without one. */
 export interface Principal {
   readonly keyId: string
-  /** The first of the keys that this one replaces, by rotation: they share their budgets. Absent: it replaces none. */
+  /** The first of the keys that this one replaces, by rotation: they share their limits and budgets. Absent: it replaces none. */
   readonly firstKeyId?: string
   /** The key's name, as its owner chose it. */
   readonly name: string
@@ -32,7 +32,7 @@ export interface Principal {
   /** The rate class of the key or of its account; absent: the default of rate-tagging. */
   readonly rateClass?: string
   /** What its key and its account may spend, which core sees to. Absent: no budget. */
-  readonly budgets?: { readonly key: readonly MoneyBudget[]; readonly account: readonly MoneyBudget[] }
+  readonly budgets?: { readonly key: readonly Budget[]; readonly account: readonly Budget[] }
   /** Labels of the key, such as `team`. */
   readonly tags?: Readonly<Record<string, string>>
 }

@@ -19,41 +19,41 @@ export interface RateLimits {
   readonly onOutage?: 'serve' | 'refuse'
 }
 
-/** Whose budgets a call takes from. */
+/** Whose limits a call takes from. */
 export interface LimitScope {
-  /** Names the budgets, for all plugins: `fair-share/acc_1`. */
+  /** Names the counters, for all plugins: `fair-share/acc_1`. */
   readonly subject: string
   readonly limits: RateLimits
 }
 
-/** Budgets of requests, tokens and concurrent calls, kept by core. */
+/** Limits of requests, tokens and concurrent calls, kept by core. */
 export interface Limits {
   /**
-   * Takes one request, `tokens` tokens and one concurrent call from the budgets of each scope, or nothing at all. The subjects must
+   * Takes one request, `tokens` tokens and one concurrent call from the limits of each scope, or nothing at all. The subjects must
    * differ.
    */
   reserve(scopes: readonly LimitScope[], tokens: number): Reservation | Promise<Reservation>
 }
 
-/** What a call reserved of its budgets, or why it was refused. */
+/** What a call reserved of its limits, or why it was refused. */
 export interface Reservation {
-  /** The exhausted budget; absent: granted. */
+  /** The exhausted limit; absent: granted. */
   readonly refusedBy?: 'requests' | 'tokens' | 'concurrent'
-  /** The subject whose budget it is. */
+  /** The subject whose limit it is. */
   readonly refusedFor?: string
-  /** Milliseconds until the exhausted budget allows the call; 0 for `concurrent`. */
+  /** Milliseconds until the exhausted limit allows the call; 0 for `concurrent`. */
   readonly retryAfterMs: number
-  /** The budget with the least left; of a refused call, the exhausted one. */
-  readonly requests?: Budget
-  readonly tokens?: Budget
+  /** The limit with the least left; of a refused call, the exhausted one. */
+  readonly requests?: LimitState
+  readonly tokens?: LimitState
   /** Call once, after the call. `tokens`: its actual usage. Ends the concurrent call. */
   settle(tokens: number): void | Promise<void>
   /** Instead of `settle`, if there is no call after all: gives everything back, the request included. */
   cancel(): void | Promise<void>
 }
 
-/** The state of a budget, as in `x-ratelimit-*`. */
-export interface Budget {
+/** The state of a limit, as in `x-ratelimit-*`. */
+export interface LimitState {
   readonly limit: number
   readonly remaining: number
   /** Milliseconds until it is full again. */

@@ -108,8 +108,8 @@ export interface ScopedLimits extends LimitScope {
 }
 
 /**
- * What a call of a principal takes from. A key that changes its class starts with unspent limits, and two links share a budget only where they name the
- * same class. A rotated key goes on with the budget of the key that it replaces.
+ * What a call of a principal takes from. A key that changes its class starts with unspent limits, and two links share a limit only where they name the
+ * same class. A rotated key goes on with the limits of the key that it replaces.
  */
 export function scopesOf({ name, limits: { key, account } }: RateClass, principal: Principal): readonly ScopedLimits[] {
   const ofKey = { scope: 'key', subject: `${name}/key/${principal.firstKeyId ?? principal.keyId}`, limits: key } as const

@@ -58,7 +58,7 @@ const Config = Type.Object(
       minProperties: 1,
       declares: 'rate class',
       description:
-        'The rate classes. A key or its account names its class; its budgets are its own, those under `account` are shared.',
+        'The rate classes. A key or its account names its class; its limits are its own, those under `account` are shared.',
       examples: [{ standard: { requests: '60/min' } }],
     }),
     default: Type.String({
@@ -89,7 +89,7 @@ const Config = Type.Object(
   { additionalProperties: false },
 )
 
-/** Limits each key and account by the budgets of its rate class, and labels its calls. */
+/** Limits each key and account by its rate class, and labels its calls. */
 export default defineChain({
   apiVersion: 1,
   name: 'rate-tagging',

@@ -29,9 +29,9 @@ export interface Applicant {
 const SMALL_BODY = 64 * 1024
 
 /**
- * Takes from the budgets of a call's key and account: a request and a place before a body is read that is not small, so that the bodies of refused
+ * Takes from the limits of a call's key and account: a request and a place before a body is read that is not small, so that the bodies of refused
  * calls take no memory, and tokens after it: for one attempt, and more before another one if those that failed have used some. What was not used is
- * given back when the call has ended. Throws the 429 of a call that a budget has no room for, and what reading the body throws.
+ * given back when the call has ended. Throws the 429 of a call that a limit has no room for, and what reading the body throws.
  */
 export async function admit(applicant: Applicant, host: Host, limited: HostCounter): Promise<Reservation> {
   const { rateClass, length, onBody } = applicant
@@ -57,7 +57,7 @@ const onlyTokens = (scope: ScopedLimits): ScopedLimits => ({
 
 const withoutTokens = (scope: ScopedLimits): ScopedLimits => ({ ...scope, limits: { ...scope.limits, tokens: undefined } })
 
-/** What a call holds of the budgets of its key and account, until it has ended. */
+/** What a call holds of the limits of its key and account, until it has ended. */
 class CallCharge {
   readonly #applicant: Applicant
   readonly #host: Host

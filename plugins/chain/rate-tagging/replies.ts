@@ -1,4 +1,4 @@
-import { type Budget, GatewayError, type Reservation, unitOf } from 'unified-model-gateway/plugin'
+import { GatewayError, type LimitState, type Reservation, unitOf } from 'unified-model-gateway/plugin'
 import type { RateClass, ScopedLimits } from './classes.ts'
 
 /**
@@ -17,7 +17,7 @@ export function goDuration(ms: number): string {
 }
 
 /**
- * OpenAI's `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for the budgets that have a limit. `age`: milliseconds since the
+ * OpenAI's `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for requests and tokens, where they are limited. `age`: milliseconds since the
  * reservation was made.
  */
 export function rateHeaders({ requests, tokens }: Reservation, age: number): Record<string, string> {
@@ -41,7 +41,7 @@ const namesOf = (dimension: string): Names => ({
 const REQUESTS = namesOf('requests')
 const TOKENS = namesOf('tokens')
 
-function tell(headers: Record<string, string>, names: Names, { limit, remaining, resetMs }: Budget, age: number): void {
+function tell(headers: Record<string, string>, names: Names, { limit, remaining, resetMs }: LimitState, age: number): void {
   headers[names.limit] = String(limit)
   headers[names.remaining] = String(remaining)
   headers[names.reset] = goDuration(Math.max(0, resetMs - age))
@@ -67,10 +67,10 @@ const UNKNOWN_WAIT_MS = 1000
 export function refusal(call: Refused): GatewayError {
   const { rateClass, limit: refusing, reservation, refusedBy, tokens } = call
   const waitMs = reservation.retryAfterMs || UNKNOWN_WAIT_MS
-  const { budget, limit, used } = budgetOf(call)
+  const { measure, limit, used } = measureOf(call)
   const requested = refusedBy === 'tokens' ? tokens : 1
   const model = call.model === undefined ? '' : `\`${call.model}\` with `
-  const where = `for ${model}your ${refusing.scope} in class ${rateClass.name} on ${budget}: Limit ${limit},`
+  const where = `for ${model}your ${refusing.scope} in class ${rateClass.name} on ${measure}: Limit ${limit},`
   const tooLarge = requested > limit
   const detail = tooLarge
     ? `Request too large ${where} Requested ${requested}. The prompt or the requested answer must be reduced to run successfully.`
@@ -82,11 +82,11 @@ export function refusal(call: Refused): GatewayError {
   })
 }
 
-function budgetOf({ limit: { limits }, reservation, refusedBy }: Refused): { budget: string; limit: number; used: number } {
+function measureOf({ limit: { limits }, reservation, refusedBy }: Refused): { measure: string; limit: number; used: number } {
   if (refusedBy === 'concurrent') {
     const limit = limits.concurrent!
-    return { budget: 'concurrent requests', limit, used: limit }
+    return { measure: 'concurrent requests', limit, used: limit }
   }
   const { limit, remaining } = reservation[refusedBy]!
-  return { budget: `${refusedBy} per ${unitOf(limits[refusedBy]!)}`, limit, used: limit - remaining }
+  return { measure: `${refusedBy} per ${unitOf(limits[refusedBy]!)}`, limit, used: limit - remaining }
 }

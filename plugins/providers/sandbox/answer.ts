@@ -9,7 +9,7 @@ import type {
 } from 'unified-model-gateway/plugin'
 import type { Prompt } from './directives.ts'
 import { Refusal } from './refusal.ts'
-import { Budget } from './sample/budget.ts'
+import { Allowance } from './sample/allowance.ts'
 import { sample } from './sample/sample.ts'
 import { Unsampleable } from './sample/schema.ts'
 import { countWords, splitWords } from './words.ts'
@@ -61,13 +61,13 @@ function textFor(call: Call, prompt: Prompt): string {
 function jsonFor(format: ResponseFormat | null | undefined, message: string): string | undefined {
   if (format?.type === 'json_object') return JSON.stringify({ reply: message })
   if (format?.type !== 'json_schema') return undefined
-  return JSON.stringify(sampleFor('response_format.json_schema.schema', format.json_schema.schema ?? true, new Budget()))
+  return JSON.stringify(sampleFor('response_format.json_schema.schema', format.json_schema.schema ?? true, new Allowance()))
 }
 
 /** A value for a schema of the request. Throws a `Refusal` with the schema's path. */
-function sampleFor(param: string, schema: unknown, budget: Budget): unknown {
+function sampleFor(param: string, schema: unknown, allowance: Allowance): unknown {
   try {
-    return sample(schema, budget)
+    return sample(schema, allowance)
   } catch (error) {
     if (error instanceof Unsampleable)
       throw new Refusal(param, `The sandbox cannot generate a value for this schema: ${error.message}.`)
@@ -102,12 +102,12 @@ function toolUses({ tools, tool_choice }: Readonly<ChatRequest>, prompt: Prompt)
   if (prompt.toolResult !== undefined) return []
   const functions = (tools ?? []).flatMap((tool, place) => (tool.type === 'function' ? [{ ...tool.function, place }] : []))
   const names = prompt.directives.tool ?? chosenNames(tool_choice, functions)
-  const budget = new Budget()
+  const allowance = new Allowance()
   return names.map((name) => {
     const tool = functions.find((one) => one.name === name)
     if (tool === undefined) throw new Refusal('tools', `The sandbox cannot call '${name}': the request has no such function.`)
     const param = `tools[${tool.place}].function.parameters`
-    return { name, input: sampleFor(param, { type: 'object', ...tool.parameters }, budget) }
+    return { name, input: sampleFor(param, { type: 'object', ...tool.parameters }, allowance) }
   })
 }
 

@@ -143,7 +143,7 @@ describe('the plan of the attempts of a call', () => {
   it('repeats an upstream only within its retry budget, with any number of targets', () => {
     const a = candidate('a/1')
     const way = route([a, candidate('a/2', { beside: a }), candidate('b/1')])
-    const { budget } = a.target.upstream
+    const { retryBudget: budget } = a.target.upstream
     for (; budget.allows(NOW); budget.spend(NOW)) budget.earn()
     expect(asked(courseOf(way, [failure('upstream_error')]))).to.deep.equal(['a/1', 'b/1', 'b/1'])
   })

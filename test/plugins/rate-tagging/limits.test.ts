@@ -139,7 +139,7 @@ describe('rate-tagging limits', () => {
       expect(counted).to.have.length(1)
     })
 
-    it('do not count the prompt if the budget is spent', async () => {
+    it('do not count the prompt if the limit is spent', async () => {
       const { call, counted } = await start(standard({ tokens: '1000/h', answerTokens: 0 }))
       await call({ state: { body: body(400, { max_tokens: 900 }) } })
       expect((await call({ state: { body: body(100_000) } })).status).to.equal(429)

@@ -1,4 +1,4 @@
-import { type Budget, Exhausted } from './budget.ts'
+import { type Allowance, Exhausted } from './allowance.ts'
 import { merge } from './merge.ts'
 import { fits, sampleNumber, sampleString } from './scalars.ts'
 import { isSchema, limit, list, type Schema, typesOf, Unsampleable } from './schema.ts'
@@ -30,18 +30,18 @@ const FULL_DEPTH = 5
  * first type or alternative that can be satisfied. Throws `Unsampleable` for a schema that is unsatisfiable, too large or not supported.
  * The alternatives of `oneOf` are assumed to exclude each other.
  */
-export function sample(schema: unknown, budget: Budget): unknown {
+export function sample(schema: unknown, allowance: Allowance): unknown {
   if (JSON.stringify(schema).length > MAX_SIZE) throw new Unsampleable(`it is larger than ${MAX_SIZE} characters`)
-  return new Sampler(schema, budget).value(schema, 0)
+  return new Sampler(schema, allowance).value(schema, 0)
 }
 
 class Sampler {
   readonly #root: unknown
-  readonly #budget: Budget
+  readonly #allowance: Allowance
 
-  constructor(root: unknown, budget: Budget) {
+  constructor(root: unknown, allowance: Allowance) {
     this.#root = root
-    this.#budget = budget
+    this.#allowance = allowance
   }
 
   value(schema: unknown, depth: number): unknown {
@@ -61,8 +61,8 @@ class Sampler {
 
   /** The schema with its `$ref` and `allOf` merged into it. */
   #flatten(schema: unknown): unknown {
-    this.#budget.value()
-    this.#budget.read(schema)
+    this.#allowance.value()
+    this.#allowance.read(schema)
     if (!isSchema(schema) || !('$ref' in schema || 'allOf' in schema)) return schema
     const { $ref, allOf: _, ...rest } = schema
     const parts = list(schema, 'allOf').map((one) => this.#flatten(one))
@@ -71,13 +71,13 @@ class Sampler {
   }
 
   #merge(a: unknown, b: unknown): unknown {
-    this.#budget.read(a)
-    this.#budget.read(b)
+    this.#allowance.read(a)
+    this.#allowance.read(b)
     return merge(a, b)
   }
 
   #written<Value>(value: Value): Value {
-    this.#budget.write(value)
+    this.#allowance.write(value)
     return value
   }
 
@@ -144,7 +144,7 @@ class Sampler {
       const made = attempt(() => make(alternative))
       if (!(made instanceof Unsampleable)) return made.value
       reason = made
-      this.#budget.value()
+      this.#allowance.value()
     }
     throw reason
   }

@@ -1,17 +1,17 @@
 import { Unsampleable } from './schema.ts'
 
-/** The budget of one call, in UTF-16 units of schemas' JSON: some tens of milliseconds of the event loop. */
+/** The allowance of one call, in UTF-16 units of schemas' JSON: some tens of milliseconds of the event loop. */
 const MOST = 512 * 1024
 /** The cost of a value: there are at most 1024. */
 const VALUE = 512
 /** The cost of each unit of the answer: there are at most 32 Ki. */
 const WRITTEN = 16
 
-/** The budget is exhausted: no other alternative is attempted. */
+/** The allowance is exhausted: no other alternative is attempted. */
 export class Exhausted extends Unsampleable {}
 
 /** Limits the cost of the values of one call. Its methods throw `Exhausted`. */
-export class Budget {
+export class Allowance {
   #left = MOST
 
   /** For each generated value, and each failed attempt. */
