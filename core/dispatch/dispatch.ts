@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
-import { type LimitAnswer, LimitShare } from '../limits/limit-share.ts'
+import { type LimitAnswer, LimitShare } from '../limits/namespace-limits.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import { keptCall } from '../protocol/call-forms.ts'
 import { chatReply } from '../protocol/chat-completions.ts'
@@ -156,7 +156,7 @@ async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: Dis
   let end = await makeAttempt(next, request, of, false)
   // The upstream has not seen the request: a new connection is the same attempt.
   if (end.isStale && !signal.aborted) end = await makeAttempt(next, request, of, true)
-  if (share !== undefined && end.wasSent) settle(share, end)
+  if (end.wasSent) share?.settle(end.tokens)
   if (end.error === undefined) return { kind: 'served', body: end.body }
   if (end.isCommitted) return { kind: 'lost', error: end.error }
   // A vendor may no longer take what it has made: the call is made again without it.
@@ -171,17 +171,12 @@ function takeShare(
 ): LimitAnswer | Promise<LimitAnswer> | undefined {
   const { limits } = candidate.target.upstream
   if (limits === undefined || limited === undefined) return limits?.take(call, signal)
-  const waiting = limits.wait(limited, Math.min(limited.waitMs, until - performance.now()), signal)
+  const waiting = limits.wait(call, limited, Math.min(limited.waitMs, until - performance.now()), signal)
   // A call that times out has waited in vain.
   return waiting.catch((error: unknown) => {
     if (error instanceof GatewayError && error.row === 'upstream_timeout') return limited
     throw error
   })
-}
-
-function settle(share: LimitShare, { tokens }: AttemptEnd): void {
-  if (tokens?.isPromptEstimated) share.settleEstimated(tokens.usage.completion_tokens)
-  else share.settle(tokens?.usage.total_tokens ?? 0)
 }
 
 /** Makes one attempt. Resolves when it has ended and is recorded; a stream is ended then too. `fresh`: on a new connection. */

@@ -1,6 +1,6 @@
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
-import { type LimitReached, limitError } from '../limits/limit-share.ts'
+import { type LimitReached, limitError } from '../limits/namespace-limits.ts'
 import type { CallForms } from '../protocol/call-forms.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { type Handler, parameterSupport, tableFor } from '../routing/handler.ts'

@@ -1,7 +1,7 @@
 import type { AssumedCause, RetryCause } from '../config/schema/retry-causes.ts'
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
-import type { LimitReached } from '../limits/limit-share.ts'
+import type { LimitReached } from '../limits/namespace-limits.ts'
 import type { Route, Target } from '../routing/route.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { Call, Principal } from '../sdk/api.ts'
@@ -48,7 +48,7 @@ export function simulate(route: Route, { call, selection, failing, now }: Condit
     const { target } = next.candidate
     const cause = failing.get(target.id) ?? failing.get(target.served.namespace)
     if (cause === 'limited') {
-      plan = after(planned, { kind: 'limited', reached: limitReached(call) }, now)
+      plan = after(planned, { kind: 'limited', reached: LIMIT_REACHED }, now)
       continue
     }
     attempts.push({ id: target.id, ...(cause !== undefined && { cause }) })
@@ -58,13 +58,12 @@ export function simulate(route: Route, { call, selection, failing, now }: Condit
 }
 
 /** It is not known when there is room again, so that no call waits. */
-const limitReached = (call: Call): LimitReached => ({
-  need: { call, promptTokens: 0, answerTokens: 0, isCounted: true },
+const LIMIT_REACHED: LimitReached = {
   refusedBy: 'requests',
   retryAfterMs: 0,
   waitMs: 0,
   isTooLarge: false,
-})
+}
 
 /** If the client named the upstream's model, it is the client's error that the model does not exist. */
 const rowOf = (cause: RetryCause, { passedThrough }: Target): ErrorName =>

@@ -11,8 +11,10 @@ import type { AppServices } from '../http/app.ts'
 import { KeptCallStates } from '../kept/call-states.ts'
 import { KeyDirectory } from '../keys/directory.ts'
 import { Budgets } from '../limits/budgets.ts'
+import { HostLimits } from '../limits/host-limits.ts'
 import { Leases } from '../limits/leases.ts'
 import { LeasedLimits } from '../limits/limits.ts'
+import type { Counting } from '../limits/reserve.ts'
 import { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
 import { AuthorityMetrics, GatewayMetrics, LimitMetrics, measureCooldowns, TargetMetrics } from '../observe/gateway-metrics.ts'
 import type { Log } from '../observe/log.ts'
@@ -106,13 +108,14 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     place: { processes, predecessors },
   })
   const limits = new LeasedLimits(leases)
+  const counting: Counting = { countTokens: (call) => workers.countTokens(call), log }
   const namespaceLimits = new LimitMetrics(metrics)
   const lifecycle = { draining: false }
   const states = new UpstreamStates({
     listener: new TargetMetrics(metrics, log),
     services: {
       limits,
-      countTokens: (call) => workers.countTokens(call),
+      counting,
       onLimited: (namespace, limit) => namespaceLimits.reached(namespace, limit),
     },
   })
@@ -131,9 +134,9 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     plugins,
     times,
     states,
-    limits,
+    limits: new HostLimits(limits, counting),
     callStates: new KeptCallStates({ values: control.values, threads: workers, uses: metrics.declare(METRICS.keptValueUses) }),
-    budgets: new Budgets(leases, { countTokens: (call) => workers.countTokens(call), log }),
+    budgets: new Budgets(leases, counting),
     connector,
     getJson: getJsonBy(connect),
     linkGuard: new LinkGuard(plugins, times.link),

@@ -1,3 +1,4 @@
+import { andThen } from '../async/and-then.ts'
 import { GatewayError } from '../errors.ts'
 import { formsOf } from '../protocol/call-forms.ts'
 import { withDefaults } from '../protocol/filled-call.ts'
@@ -11,7 +12,6 @@ import {
   capOf,
   countPrompt,
   formatUsd,
-  type Host,
   inputEstimate,
   type Outcome,
   type Principal,
@@ -26,6 +26,7 @@ import type { Charge, Leases, Refusal, Taken } from './leases.ts'
 import { toGatewayError } from './limits.ts'
 import type { Unpriced } from './prices/price.ts'
 import type { ModelLimits, PriceList } from './prices/price-list.ts'
+import { CallReservation, type Counting, type Part, reserve } from './reserve.ts'
 import { boundsOf } from './window.ts'
 
 /** A target, as far as its price depends on it. */
@@ -46,25 +47,8 @@ export interface BudgetedCall {
   readonly settings: { readonly timeZone: string; readonly onOutage: Charge['onOutage'] }
 }
 
-/** What a call is charged to budgets, until it has ended. */
-export interface BudgetReservation {
-  /** The most tokens of an answer that a candidate may write, if neither the call nor its route says how many. */
-  capFor(candidate: Candidate): number
-  /** What was reserved for a target; undefined for other targets. */
-  reservedFor(target: Target): Reserved | undefined
-  /**
-   * Charges in addition what another attempt may cost, unless what was charged pays for it and for those before. `spent`: what those have cost;
-   * undefined: unknown. Rejects with `budget_exhausted` or `limits_unavailable`.
-   */
-  extend(candidate: Candidate, spent: Pick<Cost, 'nanoUsd'> | undefined): Promise<void>
-  /** Replaces the charge by what the call has cost. */
-  settle(outcome: Partial<Pick<Outcome, 'usage' | 'cost'>>): void
-  /** The charge stays: what the call will have cost is not known. */
-  keep(): void
-}
-
 /** Tokens that were reserved. */
-export interface Reserved {
+export interface ReservedTokens {
   /** Of a prompt in usual words: with its media, and what the upstream adds. */
   readonly prompt: number
   /** Of pictures or sound that are made: no cap bounds them. */
@@ -74,80 +58,75 @@ export interface Reserved {
 /** What names a target. */
 type Target = Pick<Served, 'namespace' | 'model'>
 
-type Charged = BudgetReservation | undefined
+/** Undefined: the call is free. */
+type Reserved = BudgetReservation | undefined
 
-/** The charge, or the refusal if a budget has too little left. */
-type Result = Charged | GatewayError
+/** What is reserved, or the refusal if a budget has too little left. */
+type Answer = Reserved | GatewayError
 
-/** Charges calls to the budgets of their callers. */
+/** Reserves for calls what they may cost, of the budgets of their callers. */
 export class Budgets {
   readonly #leases: Pick<Leases, 'take' | 'view'>
-  readonly #counting: Pick<Host, 'countTokens' | 'log'>
+  readonly #counting: Counting
   readonly #shares = new KeyShares()
 
-  constructor(leases: Pick<Leases, 'take' | 'view'>, counting: Pick<Host, 'countTokens' | 'log'>) {
+  constructor(leases: Pick<Leases, 'take' | 'view'>, counting: Counting) {
     this.#leases = leases
     this.#counting = counting
   }
 
   /**
-   * Charges the most that a call may cost to every budget of its caller, or to none. Undefined: the call is free. Synchronous while the
+   * Reserves the most that a call may cost, of every budget of its caller or of none. Undefined: the call is free. Synchronous while the
    * leases suffice. Throws and rejects with `budget_exhausted`, `price_unknown` or `limits_unavailable`.
    */
-  reserve(request: BudgetedCall): Charged | Promise<Charged> {
-    const taken = this.#takeBill(billOf(request))
-    return taken instanceof Promise || taken instanceof GatewayError ? this.#chargeCounted(request, taken) : taken
+  reserve(request: BudgetedCall): Reserved | Promise<Reserved> {
+    const answer = reserve<Answer>({
+      take: (prompt) => this.#takeBill(billOf(request, prompt)),
+      mayCountAdmit: (refused) => refused instanceof GatewayError && this.#mayPayFor(billOf(request, 0)),
+      count: () => countPrompt(request.call, this.#counting),
+    })
+    return andThen(answer, orThrow)
   }
 
-  /** `estimated`: the result by the estimate of the prompt. */
-  async #chargeCounted(request: BudgetedCall, estimated: Result | Promise<Result>): Promise<Charged> {
-    const taken = await estimated
-    if (!(taken instanceof GatewayError)) return taken
-    // Counting costs time: not where even an empty prompt would cost more than is left.
-    const least = billOf(request, 0)
-    if (least.amountAt(LEAST_CAP) > this.#leastOf(least)) throw taken
-    const again = await this.#takeBill(billOf(request, await countPrompt(request.call, this.#counting)))
-    if (again instanceof GatewayError) throw again
-    return again
+  /** Whether what is left pays for a call with the shortest answer. */
+  #mayPayFor(bill: Bill): boolean {
+    return bill.amountAt(LEAST_CAP) <= this.#leastOf(bill)
   }
 
   /** What is left is known by the last answer of the authority: after a refusal, a smaller cap may fit. */
-  #takeBill(bill: Bill): Result | Promise<Result> {
-    const taken = this.#take(bill)
-    if (!bill.isUncapped) return taken
-    if (!(taken instanceof Promise)) return taken instanceof GatewayError ? this.#take(bill) : taken
-    return taken.then((first) => (first instanceof GatewayError ? this.#take(bill) : first))
+  #takeBill(bill: Bill): Answer | Promise<Answer> {
+    const first = this.#take(bill)
+    return bill.isUncapped ? andThen(first, (taken) => (taken instanceof GatewayError ? this.#take(bill) : taken)) : first
   }
 
-  #take(bill: Bill): Result | Promise<Result> {
+  #take(bill: Bill): Answer | Promise<Answer> {
     const cap = bill.isUncapped ? bill.capWithin(this.#leastOf(bill)) : 0
     const amount = bill.amountAt(cap)
     if (amount === 0) return undefined
-    const take = (more: number, spent?: number) => this.#hold(bill, more, spent)
-    const resultOf = (hold: Hold | GatewayError): Result =>
-      hold instanceof GatewayError ? hold : new HeldCharge({ bill, cap, amount, hold, take })
-    const hold = take(amount)
-    return hold instanceof Promise ? hold.then(resultOf) : resultOf(hold)
+    return andThen(this.#takePart(bill, amount), (part) =>
+      part instanceof GatewayError
+        ? part
+        : new BudgetReservation(bill, cap, new CallReservation(part, amount), (more, spent) => this.#takePart(bill, more, spent)),
+    )
   }
 
   /** Takes an amount of all budgets of a caller, or of none. `spent`: what failed attempts have cost, if the amount is for another one. */
-  #hold(bill: Bill, amount: number, spent?: number): Hold | GatewayError | Promise<Hold | GatewayError> {
+  #takePart(bill: Bill, amount: number, spent?: number): Part | GatewayError | Promise<Part | GatewayError> {
     const { principal, settings } = bill.request
     const counters = this.#countersOf(bill)
-    const charges = counters.map((counter) => ({ counter, amount, onOutage: settings.onOutage }))
     const leftOf = (counter: BudgetCounter): number => this.#leftOf(counter)
     const end = this.#shares.hold(counters, principal.firstKeyId ?? principal.keyId, amount, leftOf)
     if (typeof end !== 'function')
       return refusal(bill.request, end.counter, { left: leftOf(end.counter), share: end.share, amount, spent })
-    const resultOf = (taken: Taken | Refusal): Hold | GatewayError => {
-      if (!('refused' in taken)) return { taken, counters: charges.length, end }
+    const partOf = (taken: Taken | Refusal): Part | GatewayError => {
+      if (!('refused' in taken)) return new BudgetPart(taken, counters.length, end)
       end()
       const counter = taken.refused.counter as BudgetCounter
       return refusal(bill.request, counter, { left: leftOf(counter), amount, spent })
     }
-    const taken = this.#leases.take(charges)
-    if (!(taken instanceof Promise)) return resultOf(taken)
-    return taken.then(resultOf, (error: unknown) => {
+    const taken = this.#leases.take(counters.map((counter) => ({ counter, amount, onOutage: settings.onOutage })))
+    if (!(taken instanceof Promise)) return partOf(taken)
+    return taken.then(partOf, (error: unknown) => {
       end()
       return toGatewayError(error)
     })
@@ -177,7 +156,7 @@ const LEAST_CAP = 256
 interface Item {
   readonly candidate: Candidate
   readonly limits: ModelLimits
-  readonly reserved: Reserved
+  readonly reserved: ReservedTokens
   /** Whether neither the call nor its route says how much the candidate may write. */
   readonly isUncapped: boolean
   /** Nano-dollars if a text has at most so many tokens. `prompt`: its tokens; absent: the most that it can have. */
@@ -222,7 +201,7 @@ class Bill {
     return capOfItem(this.#itemOf(candidate), cap)
   }
 
-  reservedFor({ namespace, model }: Target): Reserved | undefined {
+  reservedFor({ namespace, model }: Target): ReservedTokens | undefined {
     const isAsked = ({ candidate: { target } }: Item) => target.served.namespace === namespace && target.served.model === model
     return this.#items.find(isAsked)?.reserved
   }
@@ -329,80 +308,85 @@ export class PriceUnknown extends GatewayError {
 const LEAST = { input: 1, output: 1, silent: true }
 
 /** An amount that a call has taken of the budgets of its caller. */
-interface Hold {
-  readonly taken: Taken
-  /** How many budgets there are. */
-  readonly counters: number
-  /** Gives back what the call holds of the share of its key. */
-  end(): void
+class BudgetPart implements Part {
+  readonly #taken: Taken
+  readonly #budgets: number
+  readonly #end: () => void
+
+  /** `budgets`: how many there are. `end`: gives back what the call holds of the share of its key. */
+  constructor(taken: Taken, budgets: number, end: () => void) {
+    this.#taken = taken
+    this.#budgets = budgets
+    this.#end = end
+  }
+
+  settle(nanoUsd: number | undefined): void {
+    this.#end()
+    if (nanoUsd === undefined) return
+    for (let index = 0; index < this.#budgets; index++) this.#taken.correct(index, nanoUsd)
+  }
+
+  cancel(): void {
+    this.settle(0)
+  }
 }
 
-interface ChargeParts {
-  readonly bill: Bill
+/** What a call has reserved of the budgets of its caller: the worst that it can cost, and more for each attempt after one that was billed. */
+export class BudgetReservation {
+  readonly #bill: Bill
   /** Of the call's answer, if it has none of its own. */
-  readonly cap: number
-  /** Nano-dollars that are held at first. */
-  readonly amount: number
-  readonly hold: Hold
-  /** Takes more. `spent`: what failed attempts have cost. */
-  take(amount: number, spent: number): Hold | GatewayError | Promise<Hold | GatewayError>
-}
+  readonly #cap: number
+  readonly #reservation: CallReservation
+  readonly #take: (amount: number, spent: number) => Part | GatewayError | Promise<Part | GatewayError>
 
-/** What a call holds of the budgets of its caller: for the worst that it can cost, and more for each attempt after one that was billed. */
-class HeldCharge implements BudgetReservation {
-  readonly #parts: ChargeParts
-  #holds: readonly Hold[]
-  #amount: number
-  #isOver = false
-
-  constructor(parts: ChargeParts) {
-    this.#parts = parts
-    this.#holds = [parts.hold]
-    this.#amount = parts.amount
+  /** `take`: takes more. `spent`: what failed attempts have cost. */
+  constructor(
+    bill: Bill,
+    cap: number,
+    reservation: CallReservation,
+    take: (amount: number, spent: number) => Part | GatewayError | Promise<Part | GatewayError>,
+  ) {
+    this.#bill = bill
+    this.#cap = cap
+    this.#reservation = reservation
+    this.#take = take
   }
 
+  /** The most tokens of an answer that a candidate may write, if neither the call nor its route says how many. */
   capFor(candidate: Candidate): number {
-    return this.#parts.bill.capFor(candidate, this.#parts.cap)
+    return this.#bill.capFor(candidate, this.#cap)
   }
 
-  reservedFor(target: Target): Reserved | undefined {
-    return this.#parts.bill.reservedFor(target)
+  /** The tokens that were reserved for a target; undefined for other targets. */
+  reservedFor(target: Target): ReservedTokens | undefined {
+    return this.#bill.reservedFor(target)
   }
 
-  async extend(candidate: Candidate, cost: Pick<Cost, 'nanoUsd'> | undefined): Promise<void> {
-    const { bill, cap, take } = this.#parts
-    // What is unknown may be all that was charged so far.
-    const spent = cost?.nanoUsd ?? this.#amount
-    const missing = spent + bill.amountFor(candidate, cap) - this.#amount
-    if (missing <= 0) return
-    const hold = await take(missing, spent)
-    if (hold instanceof GatewayError) throw hold
-    this.#holds = [...this.#holds, hold]
-    this.#amount += missing
-    // The call has ended meanwhile, without another attempt.
-    if (this.#isOver) release(hold, 0)
+  /**
+   * Reserves in addition what another attempt may cost, unless what is reserved pays for it and for those before. `cost`: of those; undefined:
+   * unknown. Rejects with `budget_exhausted` or `limits_unavailable`.
+   */
+  extend(candidate: Candidate, cost: Pick<Cost, 'nanoUsd'> | undefined): Promise<void> {
+    // What is unknown may be all that is reserved so far.
+    const spent = cost?.nanoUsd ?? this.#reservation.amount
+    const next = this.#bill.amountFor(candidate, this.#cap)
+    return this.#reservation.extend(spent, next, async (missing) => orThrow(await this.#take(missing, spent)))
   }
 
+  /** All stays reserved: what the call will have cost is not known. */
   keep(): void {
-    this.#isOver = true
-    for (const { end } of this.#holds) end()
+    this.#reservation.settle(undefined)
   }
 
+  /** Puts what the call has cost in the place of what is reserved. All stays if its usage has no price after all. */
   settle({ usage, cost }: Partial<Pick<Outcome, 'usage' | 'cost'>>): void {
-    // The cost of usage that has no price after all is unknown: the charge stays.
-    if (usage !== undefined && cost === undefined) {
-      this.keep()
-      return
-    }
-    this.#isOver = true
-    for (const [at, hold] of this.#holds.entries()) release(hold, at === 0 ? (cost?.nanoUsd ?? 0) : 0)
+    this.#reservation.settle(usage !== undefined && cost === undefined ? undefined : (cost?.nanoUsd ?? 0))
   }
 }
 
-/** Ends a hold. `nanoUsd`: what was spent of it. */
-function release({ taken, counters, end }: Hold, nanoUsd: number): void {
-  end()
-  for (let index = 0; index < counters; index++) taken.correct(index, nanoUsd)
+function orThrow<Taken>(answer: Taken | GatewayError): Taken {
+  if (answer instanceof GatewayError) throw answer
+  return answer
 }
 
 interface Amounts {

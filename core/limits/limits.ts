@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import type { LimitScope, LimitState, Limits, Rate, RateLimits, Reservation } from '../sdk/api.ts'
+import type { LimitScope, LimitState, LimitStates, Limits, Rate, RateLimits, Reservation } from '../sdk/api.ts'
 import { MemoryStorage, StoredAuthority } from './authority.ts'
 import type { Counter } from './counter.ts'
 import { AuthorityUnavailable, type Charge, Leases, type Taken } from './leases.ts'
@@ -14,7 +14,7 @@ interface LimitCharge extends Charge {
 }
 
 /** The limits of plugins, kept by counters that all processes share. */
-export class LeasedLimits implements Limits {
+export class LeasedLimits implements Pick<Limits, 'reserve'> {
   readonly #leases: Leases
 
   constructor(leases: Leases) {
@@ -39,30 +39,31 @@ export class LeasedLimits implements Limits {
     return { refusedBy, refusedFor, retryAfterMs: resetMs, ...states, ...exhausted, settle() {}, cancel() {} }
   }
 
-  /** Of each dimension, the limit with the least left. */
+  /** Of each dimension, the tightest limit: the headers of a reply show it. */
   #statesOf(charges: readonly LimitCharge[]): LimitStates {
     const states: { [dimension in Dimension]?: LimitState } = {}
     for (const { dimension, counter } of charges) {
       if (dimension === 'concurrent') continue
       const { remaining, resetMs } = this.#leases.view(counter)
       const other = states[dimension]
-      const isTighter =
-        other === undefined || remaining < other.remaining || (remaining === other.remaining && resetMs > other.resetMs)
-      if (isTighter) states[dimension] = { limit: counter.limit, remaining, resetMs }
+      if (other === undefined || isTighter({ remaining, resetMs }, other))
+        states[dimension] = { limit: counter.limit, remaining, resetMs }
     }
     return states
   }
 }
 
+/** Whether less is left of a limit than of another one or, of as much, for a longer time. */
+const isTighter = ({ remaining, resetMs }: Omit<LimitState, 'limit'>, other: LimitState): boolean =>
+  remaining < other.remaining || (remaining === other.remaining && resetMs > other.resetMs)
+
 /** Limits in the memory of this process only. `clock`: milliseconds. */
-export function memoryLimits(clock: () => number = Date.now): Limits {
+export function memoryLimits(clock: () => number = Date.now): LeasedLimits {
   const authority = new StoredAuthority(new MemoryStorage(clock))
   return new LeasedLimits(
     new Leases({ renew: (requests) => authority.renew('this process', requests), onAsked: () => undefined, clock }),
   )
 }
-
-type LimitStates = Pick<Reservation, 'requests' | 'tokens'>
 
 function chargesOf(scopes: readonly LimitScope[], amount: number): LimitCharge[] {
   const charges: LimitCharge[] = []

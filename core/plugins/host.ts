@@ -21,7 +21,7 @@ export function createHost({ log, metrics, keys, limits, workers, getJson }: Hos
     log: boundLog(log, context),
     metrics: metricsFacade(metrics),
     keys: Object.freeze<Host['keys']>({ verify: keys.verify.bind(keys) }),
-    limits: Object.freeze<Limits>({ reserve: limits.reserve.bind(limits) }),
+    limits: Object.freeze<Limits>({ reserve: limits.reserve.bind(limits), reserveFor: limits.reserveFor.bind(limits) }),
     countTokens: (call: Call) => workers.countTokens(call),
     compute: async <Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input) =>
       call.large ? workers.compute(call, fn, input) : fn.run(call, input),

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Limits } from '../sdk/api.ts'
 import type { HostServices } from './host.ts'
 
 /** A link that serves a call. */
@@ -48,13 +49,34 @@ export function servicesOutsideLinks({ keys, limits, workers, getJson, ...others
   return {
     ...others,
     keys: { verify: (secret) => outsideLink(() => keys.verify(secret)) },
-    limits: { reserve: (scopes, tokens) => outsideLink(() => limits.reserve(scopes, tokens)) },
+    limits: limitsOutsideLinks(limits),
     workers: {
       countTokens: (call) => outsideLink(() => workers.countTokens(call)),
       compute: (call, fn, input) => outsideLink(() => workers.compute(call, fn, input)),
       run: (module, exportName, input) => outsideLink(() => workers.run(module, exportName, input)),
     },
     getJson: (url, options) => outsideLink(() => getJson(url, options)),
+  }
+}
+
+function limitsOutsideLinks(limits: Limits): Limits {
+  return {
+    reserve: (scopes, tokens) => outsideLink(() => limits.reserve(scopes, tokens)),
+    reserveFor({ state, request }, wanted) {
+      const inLinkAgain = AsyncLocalStorage.snapshot()
+      const { onBody, refusal } = wanted
+      const asked: typeof wanted = {
+        ...wanted,
+        onBody: onBody && (() => inLinkAgain(onBody)),
+        refusal: (refused) => inLinkAgain(() => refusal(refused)),
+      }
+      const hooks: typeof state = {
+        call: () => state.call(),
+        onRetry: (fn) => state.onRetry((used) => outsideLink(() => fn(used))),
+        onSettled: (fn) => state.onSettled((outcome) => outsideLink(() => fn(outcome))),
+      }
+      return outsideLink(() => limits.reserveFor({ state: hooks, request }, asked))
+    },
   }
 }
 

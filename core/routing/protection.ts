@@ -1,3 +1,4 @@
+import { TimedSignal } from '../async/abort.ts'
 import { Semaphore } from '../async/semaphore.ts'
 import { GatewayError } from '../errors.ts'
 
@@ -49,17 +50,9 @@ export class ConcurrencyLimiter {
   async acquire(signal: AbortSignal): Promise<Disposable> {
     const { queue, wait } = this.#limits!
     if (this.#places.waiting >= queue) throw busy()
-    const waiting = new AbortController()
-    const leave = (): void => waiting.abort(signal.reason)
-    const timer = setTimeout(() => waiting.abort(busy()), wait)
-    signal.addEventListener('abort', leave)
-    try {
-      await this.#places.acquire(waiting.signal)
-      return this.#place
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', leave)
-    }
+    using waiting = new TimedSignal(wait, busy, signal)
+    await this.#places.acquire(waiting.signal)
+    return this.#place
   }
 }
 

@@ -1,3 +1,5 @@
+import type { CallState } from './call.ts'
+
 /** An amount in a window of time. */
 export interface Rate {
   readonly amount: number
@@ -33,23 +35,40 @@ export interface Limits {
    * differ.
    */
   reserve(scopes: readonly LimitScope[], tokens: number): Reservation | Promise<Reservation>
+  /**
+   * Reserves for a call what it may use of limits, until it has ended: one request, one concurrent call and, if a scope limits tokens, those of its
+   * prompt and answer. The prompt is estimated by its size; if that alone refuses the call, its tokens are counted. Before an attempt that follows failed
+   * ones, what they have used and another one may use is reserved too. In the end what was used takes the place of all this; of a call that
+   * did not reach an upstream that is the request. Call it before `next()`. A body of more than 64 KiB is read after its request is reserved.
+   * Throws the `refusal`, also out of a later attempt, and what reading the body throws. Synchronous if no body is read and this process has
+   * room. Returns how much is left, for headers.
+   */
+  reserveFor(ctx: LimitedContext, limits: CallLimits): LimitStates | Promise<LimitStates>
 }
 
-/** What a call reserved of its limits, or why it was refused. */
-export interface Reservation {
-  /** The exhausted limit; absent: granted. */
-  readonly refusedBy?: 'requests' | 'tokens' | 'concurrent'
-  /** The subject whose limit it is. */
-  readonly refusedFor?: string
-  /** Milliseconds until the exhausted limit allows the call; 0 for `concurrent`. */
-  readonly retryAfterMs: number
-  /** The limit with the least left; of a refused call, the exhausted one. */
+/** The `ctx` of a link, as far as limits need it. */
+export interface LimitedContext {
+  readonly state: Pick<CallState, 'call' | 'onRetry' | 'onSettled'>
+  /** `length`: of the body, in bytes, if its head says it. */
+  readonly request: { readonly length?: number | undefined }
+}
+
+/** The limits of a call, and what follows from them. */
+export interface CallLimits {
+  /** Their subjects must differ. */
+  readonly scopes: readonly LimitScope[]
+  /** Tokens to reserve for the answer of a call that sets no cap. Absent: 1024, but at most a tenth of the smallest limit of tokens. */
+  readonly answerTokens?: number | undefined
+  /** Called when the body is read, before its tokens are reserved. If present, the body is read although no scope limits tokens. */
+  readonly onBody?: (() => void) | undefined
+  /** The error of a call, or of another attempt of it, that a limit has no room for. */
+  refusal(refusal: LimitRefusal): Error
+}
+
+/** What is left of limits: of each kind, the limit with the least left. */
+export interface LimitStates {
   readonly requests?: LimitState
   readonly tokens?: LimitState
-  /** Call once, after the call. `tokens`: its actual usage. Ends the concurrent call. */
-  settle(tokens: number): void | Promise<void>
-  /** Instead of `settle`, if there is no call after all: gives everything back, the request included. */
-  cancel(): void | Promise<void>
 }
 
 /** The state of a limit, as in `x-ratelimit-*`. */
@@ -58,6 +77,32 @@ export interface LimitState {
   readonly remaining: number
   /** Milliseconds until it is full again. */
   readonly resetMs: number
+}
+
+/** Why a call was refused. Of the kind that is exhausted, the state is that of the exhausted limit. */
+export interface LimitRefusal extends LimitStates {
+  /** The exhausted limit. */
+  readonly refusedBy: 'requests' | 'tokens' | 'concurrent'
+  /** The subject whose limit it is. */
+  readonly refusedFor: string
+  /** Milliseconds until the exhausted limit allows the call; 0 for `concurrent`. */
+  readonly retryAfterMs: number
+  /** The tokens that the call, or another attempt of it, needs. */
+  readonly neededTokens: number
+}
+
+/** What a call reserved of its limits, or why it was refused. */
+export interface Reservation extends LimitStates {
+  /** The exhausted limit; absent: granted. */
+  readonly refusedBy?: LimitRefusal['refusedBy']
+  /** The subject whose limit it is. */
+  readonly refusedFor?: string
+  /** Milliseconds until the exhausted limit allows the call; 0 for `concurrent`. */
+  readonly retryAfterMs: number
+  /** Call once, after the call. `tokens`: its actual usage. Ends the concurrent call. */
+  settle(tokens: number): void | Promise<void>
+  /** Instead of `settle`, if there is no call after all: gives everything back, the request included. */
+  cancel(): void | Promise<void>
 }
 
 /** Each unit a rate may name: its milliseconds, and the word that OpenAI's messages use. A month is one of the calendar. */

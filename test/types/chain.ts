@@ -71,6 +71,11 @@ export async function handle(state: CallState, outcome: Outcome, host: Host): Pr
   host.metrics.counter('mine_total', 'Mine.', ['team']).add('red')
   // @ts-expect-error: what happened is a text of its own
   host.log.info('it happened')
+  const scopes = [{ subject: 'mine/red', limits: { concurrent: 1 } }]
+  // @ts-expect-error: a refused call has an error
+  await host.limits.reserveFor({ state, request: {} }, { scopes })
+  // @ts-expect-error: the gateway settles it
+  ;(await host.limits.reserveFor({ state, request: {} }, { scopes, refusal: () => new Error('no') })).settle(0)
   // @ts-expect-error: what a thread gives back is anybody's guess
   const digest: string = await host.offload(new URL('x:'), 'digest', 1)
   return void digest

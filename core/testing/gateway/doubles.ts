@@ -1,4 +1,5 @@
 import { checkSchema, validate } from '../../config/schema/validate.ts'
+import { HostLimits } from '../../limits/host-limits.ts'
 import { memoryLimits } from '../../limits/limits.ts'
 import { ClientCall, modelNotFound, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
@@ -63,12 +64,13 @@ const DISCARD = { add: () => undefined, observe: () => undefined }
  */
 export function testHost(overrides: Partial<Host> = {}): Host {
   const silent = (): void => {}
+  const { log = { info: silent, warn: silent, error: silent }, countTokens = async () => 10 } = overrides
   return {
-    log: { info: silent, warn: silent, error: silent },
+    log,
     metrics: { counter: () => DISCARD, histogram: () => DISCARD },
     keys: { verify: async () => undefined },
-    limits: memoryLimits(),
-    countTokens: async () => 10,
+    limits: new HostLimits(memoryLimits(), { log, countTokens }),
+    countTokens,
     compute: async (call, fn, input) => fn.run(call, input),
     offload: async (module, exportName, input) => (await import(module.href))[exportName](structuredClone(input)),
     getJson: getJsonBy(),

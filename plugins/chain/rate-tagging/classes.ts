@@ -1,15 +1,11 @@
 import {
   GatewayError,
   type HostLog,
-  type InputBounds,
   InvalidConfig,
   type LimitScope,
   type Principal,
   parseRate,
-  type Rate,
   type RateLimits,
-  uncappedAnswer,
-  usualInput,
 } from 'unified-model-gateway/plugin'
 
 /** Limits, as routes.yaml writes them. */
@@ -38,14 +34,8 @@ export interface RateClass {
   readonly name: string
   /** Those of each key, and those that all keys of an account share; absent: none. */
   readonly limits: { readonly key: RateLimits; readonly account?: RateLimits }
-  /** What is reserved of tokens; undefined: none of them is of tokens. */
-  readonly tokens: TokensReserved | undefined
-}
-
-interface TokensReserved {
-  readonly input: InputBounds
-  /** Tokens of the answer of a call that sets no cap. */
-  readonly answer: number
+  /** Tokens to reserve for the answer of a call that sets no cap, if routes.yaml says it. */
+  readonly answerTokens: number | undefined
 }
 
 /**
@@ -74,23 +64,9 @@ export function createClasses(
   }
 }
 
-function rateClassOf(name: string, written: WrittenClass, timeZone: string): RateClass {
-  const { onOutage, account } = written
+function rateClassOf(name: string, { onOutage, account, answerTokens, ...own }: WrittenClass, timeZone: string): RateClass {
   const limits = (of: WrittenLimits) => ({ ...limitsOf(of, timeZone), ...(onOutage !== undefined && { onOutage }) })
-  const key = limits(written)
-  const shared = account && limits(account)
-  const rates = [key, shared].flatMap((each) => each?.tokens ?? [])
-  return {
-    name,
-    limits: { key, ...(shared && { account: shared }) },
-    tokens: reservedOf(rates, written.answerTokens),
-  }
-}
-
-/** By the smallest of the limits. `answer`: if routes.yaml says so. */
-function reservedOf(rates: readonly Rate[], answer: number | undefined): TokensReserved | undefined {
-  const [least] = rates.toSorted((a, b) => a.amount - b.amount)
-  return least && { input: usualInput(least), answer: answer ?? uncappedAnswer(least) }
+  return { name, limits: { key: limits(own), ...(account && { account: limits(account) }) }, answerTokens }
 }
 
 const limitsOf = ({ requests, tokens, concurrent }: WrittenLimits, timeZone: string): RateLimits => ({

@@ -1,7 +1,6 @@
 import { type CallState, defineChain, RATE, Type } from 'unified-model-gateway/plugin'
-import { createClasses } from './classes.ts'
-import { admit } from './limits.ts'
-import { rateHeaders } from './replies.ts'
+import { createClasses, scopesOf } from './classes.ts'
+import { rateHeaders, refusal } from './replies.ts'
 import { compileTags, createTagMetrics } from './tags.ts'
 
 const NAME = '^[A-Za-z0-9][A-Za-z0-9_-]*$'
@@ -117,14 +116,23 @@ export default defineChain({
         const setTags = () =>
           tags.set(state.tags, { principal, rateClass: rateClass.name, model: state.model, header: (name) => ctx.get(name) })
         if (config.tags !== undefined) setTags()
-        const length = ctx.request.length
-        const onBody = tags.needModel ? setTags : undefined
-        const reservation = await admit({ state, principal, rateClass, length, onBody }, host, limited)
-        const admittedAt = performance.now()
+        const scopes = scopesOf(rateClass, principal)
+        const reserved = host.limits.reserveFor(ctx, {
+          scopes,
+          answerTokens: rateClass.answerTokens,
+          onBody: tags.needModel ? setTags : undefined,
+          refusal(refused) {
+            const limit = scopes.find(({ subject }) => subject === refused.refusedFor)!
+            limited.add(1, rateClass.name, limit.scope, refused.refusedBy)
+            return refusal({ ...refused, rateClass, limit, model: state.model?.id })
+          },
+        })
+        const left = reserved instanceof Promise ? await reserved : reserved
+        const reservedAt = performance.now()
         try {
           await next()
         } finally {
-          ctx.set(rateHeaders(reservation, performance.now() - admittedAt))
+          ctx.set(rateHeaders(left, performance.now() - reservedAt))
         }
       },
     }

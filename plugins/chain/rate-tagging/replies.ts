@@ -1,4 +1,4 @@
-import { GatewayError, type LimitState, type Reservation, unitOf } from 'unified-model-gateway/plugin'
+import { GatewayError, type LimitRefusal, type LimitState, type LimitStates, unitOf } from 'unified-model-gateway/plugin'
 import type { RateClass, ScopedLimits } from './classes.ts'
 
 /**
@@ -20,7 +20,7 @@ export function goDuration(ms: number): string {
  * OpenAI's `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for requests and tokens, where they are limited. `age`: milliseconds since the
  * reservation was made.
  */
-export function rateHeaders({ requests, tokens }: Reservation, age: number): Record<string, string> {
+export function rateHeaders({ requests, tokens }: LimitStates, age: number): Record<string, string> {
   const headers: Record<string, string> = {}
   if (requests !== undefined) tell(headers, REQUESTS, requests, age)
   if (tokens !== undefined) tell(headers, TOKENS, tokens, age)
@@ -48,14 +48,10 @@ function tell(headers: Record<string, string>, names: Names, { limit, remaining,
 }
 
 /** A call that was refused. */
-export interface Refused {
+export interface Refused extends LimitRefusal {
   readonly rateClass: RateClass
   /** The limit that has no room for it. */
   readonly limit: ScopedLimits
-  readonly reservation: Reservation
-  readonly refusedBy: NonNullable<Reservation['refusedBy']>
-  /** Tokens it asked for. */
-  readonly tokens: number
   /** The model id; absent where the body was not read. */
   readonly model: string | undefined
 }
@@ -65,10 +61,10 @@ const UNKNOWN_WAIT_MS = 1000
 
 /** The 429 of a refused call, worded like OpenAI's. For a call that exceeds the whole limit it has no time to wait. */
 export function refusal(call: Refused): GatewayError {
-  const { rateClass, limit: refusing, reservation, refusedBy, tokens } = call
-  const waitMs = reservation.retryAfterMs || UNKNOWN_WAIT_MS
+  const { rateClass, limit: refusing, refusedBy, neededTokens } = call
+  const waitMs = call.retryAfterMs || UNKNOWN_WAIT_MS
   const { measure, limit, used } = measureOf(call)
-  const requested = refusedBy === 'tokens' ? tokens : 1
+  const requested = refusedBy === 'tokens' ? neededTokens : 1
   const model = call.model === undefined ? '' : `\`${call.model}\` with `
   const where = `for ${model}your ${refusing.scope} in class ${rateClass.name} on ${measure}: Limit ${limit},`
   const tooLarge = requested > limit
@@ -77,16 +73,17 @@ export function refusal(call: Refused): GatewayError {
     : `Rate limit reached ${where} Used ${used}, Requested ${requested}. Please try again in ${goDuration(waitMs)}.`
   return new GatewayError(refusedBy === 'tokens' ? 'rate_limit_tokens' : 'rate_limit_requests', {
     values: { detail },
-    headers: { ...rateHeaders(reservation, 0), 'retry-after': String(Math.ceil(waitMs / 1000)) },
+    headers: { ...rateHeaders(call, 0), 'retry-after': String(Math.ceil(waitMs / 1000)) },
     ...(tooLarge && { retry: false }),
   })
 }
 
-function measureOf({ limit: { limits }, reservation, refusedBy }: Refused): { measure: string; limit: number; used: number } {
+function measureOf(call: Refused): { measure: string; limit: number; used: number } {
+  const { limit: refusing, refusedBy } = call
   if (refusedBy === 'concurrent') {
-    const limit = limits.concurrent!
+    const limit = refusing.limits.concurrent!
     return { measure: 'concurrent requests', limit, used: limit }
   }
-  const { limit, remaining } = reservation[refusedBy]!
-  return { measure: `${refusedBy} per ${unitOf(limits[refusedBy]!)}`, limit, used: limit - remaining }
+  const { limit, remaining } = call[refusedBy]!
+  return { measure: `${refusedBy} per ${unitOf(refusing.limits[refusedBy]!)}`, limit, used: limit - remaining }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { after, begin, choose, errorOf, note, type PlannedAttempt, type Setback, traceOf } from '../../../core/dispatch/plan.ts'
 import type { ErrorName } from '../../../core/error-table.ts'
 import { GatewayError } from '../../../core/errors.ts'
-import type { LimitReached } from '../../../core/limits/limit-share.ts'
+import type { LimitReached } from '../../../core/limits/namespace-limits.ts'
 import type { Route } from '../../../core/routing/route.ts'
 import { fakeCall } from '../../support/fake-call.ts'
 import { candidate, route } from '../routing/routes.ts'
@@ -11,7 +11,6 @@ const call = fakeCall({ model: 'acme/smart' })
 
 /** A limit that is reached, and has room again in `retryAfterMs`. */
 const reached = (retryAfterMs: number, more: Partial<LimitReached> = {}): LimitReached => ({
-  need: { call, promptTokens: 1, answerTokens: 1, isCounted: true },
   refusedBy: 'requests',
   retryAfterMs,
   waitMs: 5000,

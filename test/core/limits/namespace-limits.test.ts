@@ -1,17 +1,17 @@
 import { expect } from 'chai'
 import type { LimitsConfig } from '../../../core/config/config.ts'
 import { GatewayError } from '../../../core/errors.ts'
-import { type LimitReached, LimitShare } from '../../../core/limits/limit-share.ts'
 import { memoryLimits } from '../../../core/limits/limits.ts'
-import { NamespaceLimits } from '../../../core/limits/namespace-limits.ts'
+import { type LimitReached, LimitShare, NamespaceLimits } from '../../../core/limits/namespace-limits.ts'
 import type { Limits, Reservation } from '../../../core/sdk/api.ts'
+import { testHost } from '../../../core/testing/kit.ts'
 import { fakeCall } from '../../support/fake-call.ts'
 
 const call = fakeCall({ model: 'a/1' })
 const LEFT = new GatewayError('service_unavailable')
 
-function limitsOf(config: Partial<LimitsConfig>, limits: Limits = memoryLimits()): NamespaceLimits {
-  const services = { limits, countTokens: async () => 10, onLimited: () => undefined }
+function limitsOf(config: Partial<LimitsConfig>, limits: Pick<Limits, 'reserve'> = memoryLimits()): NamespaceLimits {
+  const services = { limits, counting: testHost(), onLimited: () => undefined }
   return new NamespaceLimits('a', { wait: 60_000, ...config }, services)
 }
 
@@ -32,7 +32,7 @@ describe('limits of a namespace', () => {
     const limits = limitsOf({ concurrent: 100 })
     const first = await share(limits)
     expect(limits.take(call, STAYING)).to.be.an.instanceOf(LimitShare)
-    first.cancel()
+    first[Symbol.dispose]()
   })
 
   it('take back a share that comes after its call has left', async () => {
@@ -49,8 +49,8 @@ describe('limits of a namespace', () => {
   it('give room to calls that wait before new ones', async () => {
     const limits = limitsOf({ concurrent: 1 })
     const held = await share(limits)
-    const waiting = limits.wait(await refusal(limits), 60_000, STAYING)
-    held.settle(0)
+    const waiting = limits.wait(call, await refusal(limits), 60_000, STAYING)
+    held[Symbol.dispose]()
     expect(await waiting).to.be.an.instanceOf(LimitShare)
     expect(await refusal(limits)).to.include({ refusedBy: 'concurrent' })
   })
@@ -59,11 +59,11 @@ describe('limits of a namespace', () => {
     const limits = limitsOf({ concurrent: 1 })
     const held = await share(limits)
     const leaving = new AbortController()
-    const first = limits.wait(await refusal(limits), 60_000, leaving.signal)
-    const second = limits.wait(await refusal(limits), 60_000, STAYING)
+    const first = limits.wait(call, await refusal(limits), 60_000, leaving.signal)
+    const second = limits.wait(call, await refusal(limits), 60_000, STAYING)
     leaving.abort(LEFT)
     expect(await first.catch((error: unknown) => error)).to.equal(LEFT)
-    held.settle(0)
+    held[Symbol.dispose]()
     expect(await second).to.be.an.instanceOf(LimitShare)
   })
 
@@ -72,12 +72,12 @@ describe('limits of a namespace', () => {
     await share(limits)
     const reached = await refusal(limits)
     const leaving = new AbortController()
-    const waiting = Array.from({ length: 1000 }, () => limits.wait(reached, 60_000, leaving.signal))
-    expect(await limits.wait(reached, 60_000, STAYING)).to.equal(reached)
+    const waiting = Array.from({ length: 1000 }, () => limits.wait(call, reached, 60_000, leaving.signal))
+    expect(await limits.wait(call, reached, 60_000, STAYING)).to.equal(reached)
     leaving.abort(LEFT)
     await Promise.allSettled(waiting)
     const again = new AbortController()
-    const later = limits.wait(reached, 60_000, again.signal)
+    const later = limits.wait(call, reached, 60_000, again.signal)
     again.abort(LEFT)
     expect(await later.catch((error: unknown) => error)).to.equal(LEFT)
   })

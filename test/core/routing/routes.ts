@@ -4,11 +4,12 @@ import { Handlers } from '../../../core/routing/handler.ts'
 import type { Branch, Candidate, Choice, Route } from '../../../core/routing/route.ts'
 import { type StateOptions, UpstreamState } from '../../../core/routing/upstream-state.ts'
 import type { ParameterTable, Provider } from '../../../core/sdk/api.ts'
+import { testHost } from '../../../core/testing/kit.ts'
 
 /** States of upstreams that nobody watches. */
 export const UNWATCHED: StateOptions = {
   listener: { known: () => undefined, changed: () => undefined, forgotten: () => undefined, skipped: () => undefined },
-  services: { limits: memoryLimits(), countTokens: async () => 10, onLimited: () => undefined },
+  services: { limits: memoryLimits(), counting: testHost(), onLimited: () => undefined },
 }
 const TIMEOUTS = { connect: 1000, firstByte: 1000, idle: 1000, total: 10_000 }
 

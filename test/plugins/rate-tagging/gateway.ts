@@ -1,4 +1,5 @@
 import type { Call, Host } from 'unified-model-gateway/plugin'
+import { HostLimits } from '../../../core/limits/host-limits.ts'
 import { memoryLimits } from '../../../core/limits/limits.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
 import rateTagging from '../../../plugins/chain/rate-tagging/index.ts'
@@ -21,19 +22,18 @@ export interface GatewayOptions {
 
 export async function startGateway(config: unknown, options: GatewayOptions = {}): Promise<Gateway> {
   const { countTokens = async () => 0, metrics = new Metrics() } = options
-  const limits = memoryLimits()
   const warnings: string[] = []
   const counted: string[] = []
   const warn: Host['log']['warn'] = (fields, message) => void warnings.push(`${message} ${JSON.stringify(fields)}`)
-  const host = {
-    limits,
-    metrics,
-    log: { warn },
+  const log = { info: () => undefined, warn, error: () => undefined }
+  const counting = {
+    log,
     countTokens: (call: Call) => {
       counted.push(call.id)
       return countTokens(call)
     },
-  } as unknown as Host
+  }
+  const host = { limits: new HostLimits(memoryLimits(), counting), metrics, log } as unknown as Host
   const server = await serveLink(rateTagging, config, host)
   return {
     ...server,
