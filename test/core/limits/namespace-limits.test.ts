@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import type { LimitsConfig } from '../../../core/config/config.ts'
 import { GatewayError } from '../../../core/errors.ts'
-import { memoryLimits } from '../../../core/limits/limits.ts'
+import { Leases } from '../../../core/limits/leases.ts'
+import { LeasedLimits, memoryLimits } from '../../../core/limits/limits.ts'
 import { type LimitReached, LimitShare, NamespaceLimits } from '../../../core/limits/namespace-limits.ts'
 import type { Limits, Reservation } from '../../../core/sdk/api.ts'
 import { testHost } from '../../../core/testing/kit.ts'
@@ -86,5 +87,13 @@ describe('limits of a namespace', () => {
     const limits = limitsOf({ requests: { amount: 1, window: { kind: 'fixed', ms: 60_000 } }, wait: 5000 })
     await share(limits)
     expect(await refusal(limits)).to.include({ refusedBy: 'requests', waitMs: 0 })
+  })
+
+  it('refuse a call with 503 if nobody can tell whether they have room', async () => {
+    const silent = new Leases({ renew: () => Promise.reject(new Error('away')), onAsked: () => undefined })
+    const limits = limitsOf({ requests: { amount: 5, window: { kind: 'fixed', ms: 60_000 } } }, new LeasedLimits(silent))
+    const error = await Promise.resolve(limits.take(call, STAYING)).catch((thrown: unknown) => thrown)
+    expect(error).to.be.an.instanceOf(GatewayError).and.include({ row: 'limits_unavailable', status: 503 })
+    await silent.close()
   })
 })
