@@ -82,6 +82,7 @@ namespaces: { up: { provider: openai-compatible, config: { baseUrl: "${upstream.
     'throws in a timer',
     'awaits no rejection',
     'awaits no rejection of the host',
+    'awaits no rejection where the host calls it',
     'waits for a timer that throws',
   ]) {
     it(`costs its call, which waits for its upstream no longer: the link ${deed}`, async () => {

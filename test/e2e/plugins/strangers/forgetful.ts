@@ -33,6 +33,12 @@ const DEEDS: Readonly<Record<string, (doing: Doing) => unknown>> = {
     void host.getJson('http://127.0.0.1:1/', { headers: {}, signal: host.signal })
     return next()
   },
+  'awaits no rejection where the host calls it': async ({ state, next, host }) => {
+    const scopes = [{ subject: 'forgetful', limits: {} }]
+    const onBody = () => void rejects()
+    await host.limits.reserveFor({ state, request: {} }, { scopes, onBody, refusal: () => new Error(FAULT) })
+    return next()
+  },
   'waits for a timer that throws': () => new Promise(() => setTimeout(throws, 1)),
   'loses it in a transform': ({ state, next }) => {
     state.reply.transform({
