@@ -1,4 +1,3 @@
-import { andThen } from '../async/and-then.ts'
 import { GatewayError } from '../errors.ts'
 import { formsOf } from '../protocol/call-forms.ts'
 import { withDefaults } from '../protocol/filled-call.ts'
@@ -26,7 +25,7 @@ import type { Charge, Leases, Refusal, Taken } from './leases.ts'
 import { toGatewayError } from './limits.ts'
 import type { Unpriced } from './prices/price.ts'
 import type { ModelLimits, PriceList } from './prices/price-list.ts'
-import { CallReservation, type Counting, type Part, reserve } from './reserve.ts'
+import { andThen, CallReservation, type Counting, type Part, reserve } from './reserve.ts'
 import { boundsOf } from './window.ts'
 
 /** A target, as far as its price depends on it. */

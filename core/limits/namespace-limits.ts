@@ -1,11 +1,10 @@
 import { TimedSignal, unlessAborted } from '../async/abort.ts'
-import { andThen } from '../async/and-then.ts'
 import { Semaphore } from '../async/semaphore.ts'
 import type { LimitsConfig } from '../config/config.ts'
 import { GatewayError } from '../errors.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import { type Call, countPrompt, inputEstimate, type LimitScope, type Limits, type Reservation } from '../sdk/api.ts'
-import { type Counting, mayFitCounted, reserve, type TokenTerms, tokensOf, tokenTerms } from './reserve.ts'
+import { andThen, type Counting, mayFitCounted, reserve, type TokenTerms, tokensOf, tokenTerms } from './reserve.ts'
 
 /** What limits of namespaces are kept with. */
 export interface LimitServices {

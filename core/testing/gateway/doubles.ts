@@ -1,6 +1,6 @@
 import { checkSchema, validate } from '../../config/schema/validate.ts'
-import { HostLimits } from '../../limits/host-limits.ts'
 import { memoryLimits } from '../../limits/limits.ts'
+import { HostLimits } from '../../limits/reserve.ts'
 import { ClientCall, modelNotFound, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
 import type { Attempt, Call, Host, ModelId, Provider, ProviderPlugin } from '../../sdk/api.ts'

@@ -1,6 +1,6 @@
 import type { Call, Host } from 'unified-model-gateway/plugin'
-import { HostLimits } from '../../../core/limits/host-limits.ts'
 import { memoryLimits } from '../../../core/limits/limits.ts'
+import { HostLimits } from '../../../core/limits/reserve.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
 import rateTagging from '../../../plugins/chain/rate-tagging/index.ts'
 import { type LinkServer, serveLink } from '../../support/link-server.ts'
