@@ -1,6 +1,8 @@
+import { request as httpRequest } from 'node:http'
 import { expect } from 'chai'
 import { hold, json, runLink, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { until } from '../../support/poll.ts'
 import { ask, completion, hello } from './openai-wire.ts'
 import { strangers } from './stranger-files.ts'
 import teams from './strangers/teams.ts'
@@ -113,6 +115,20 @@ describe("a stranger's link that limits what teams use, by limits.reserveFor", (
     stalled.release()
     expect(await failed).to.include({ status: 400 })
     expect(await call()).to.include({ status: 200 })
+  })
+
+  it('gets its place back when the client leaves before its body has come', async () => {
+    await start({ tokens: '1000/h', concurrent: 1 })
+    const headers = { authorization: `Bearer ${gateway.liveKey}`, 'content-type': 'application/json', 'content-length': 200_000 }
+    const leaving = httpRequest(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...headers, 'x-team': 'red' },
+    })
+    leaving.on('error', () => undefined)
+    leaving.write('{"model":')
+    await until(async () => (await call()).status === 403)
+    leaving.destroy()
+    await until(async () => (await call()).status === 200)
   })
 
   it('runs in the test kit', async () => {
