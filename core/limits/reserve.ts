@@ -47,7 +47,7 @@ export interface Part {
 /** What a call has reserved until it is settled: for one attempt, and more for each one that follows attempts which have used something. */
 export class CallReservation {
   readonly #first: Part
-  readonly #more: Part[] = []
+  #more: readonly Part[] = NONE
   #amount: number
   #isOver = false
 
@@ -66,7 +66,7 @@ export class CallReservation {
     const missing = used + next - this.#amount
     if (missing <= 0) return
     const part = await take(missing)
-    this.#more.push(part)
+    this.#more = [...this.#more, part]
     this.#amount += missing
     // The call has ended meanwhile, without another attempt.
     if (this.#isOver) void part.cancel()
@@ -79,6 +79,8 @@ export class CallReservation {
     return this.#first.settle(used)
   }
 }
+
+const NONE: readonly Part[] = []
 
 /** What limits of tokens reserve for a call. */
 export interface TokenTerms {
