@@ -6,7 +6,8 @@ import type { Log } from '../observe/log.ts'
 import type { PluginFailure } from '../plugins/faults.ts'
 import type { Outcome } from '../sdk/api.ts'
 import { type CallSink, callRecord } from '../usage/call-record.ts'
-import { Exchange, type HookRunner, type SentReply, type SettledHook } from './exchange.ts'
+import type { HookRunner, SettledHook } from './chain.ts'
+import { Exchange, type SentReply } from './exchange.ts'
 
 /** The services of settlement. */
 export interface SettlementOptions {
@@ -29,19 +30,20 @@ export class Settlement implements HookRunner {
   /** Called once per request, when its reply closes. */
   settle(exchange: Exchange, { headers }: Pick<IncomingMessage, 'headers'>, response: SentReply): void {
     exchange.close(response)
+    const settle = (): void => this.#settle(exchange, headers)
     // An attempt under way ends now, and has its charge.
-    if (exchange.dispatching === undefined) this.#settle(exchange, headers)
-    else void exchange.dispatching.then(() => this.#settle(exchange, headers))
+    if (exchange.dispatching === undefined) settle()
+    else void exchange.dispatching.then(settle, settle)
   }
 
   #settle(exchange: Exchange, headers: IncomingHttpHeaders): void {
-    const { outcome } = exchange
-    if (exchange.charge?.isUnfinished) exchange.budgetCharge?.keep()
-    else exchange.budgetCharge?.settle(outcome)
+    const { outcome, attempts, links } = exchange
+    attempts?.charge.settle(outcome)
     // Probes and scrapes are not calls.
     if (exchange.endpoint === undefined && outcome.error === undefined) return
-    exchange.settled(this, outcome)
-    const running = exchange.settledHooks.map((hook) => this.run(hook, outcome)).filter((work) => work !== undefined)
+    links?.settle(this, outcome)
+    const hooks = links?.settledHooks ?? []
+    const running = hooks.map((hook) => this.run(hook, outcome)).filter((work) => work !== undefined)
     this.#report(exchange, outcome, headers)
     if (running.length === 0) exchange.release()
     else void Promise.all(running).then(() => exchange.release())

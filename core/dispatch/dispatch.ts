@@ -44,8 +44,12 @@ export interface DispatchRequest {
   /** A model that the caller may call, with a name like one that an upstream does not know. */
   readonly nearest?: (name: string) => string | undefined
   readonly format: ReplyFormat
+  /** Takes the events of the reply, whichever attempt they are of; undefined for a whole reply. */
+  readonly stream?: StreamSink | undefined
+  /** What links change in the reply. */
+  readonly transforms: readonly LinkTransform[]
   /** Serves the calls of an endpoint that a provider lacks. */
-  readonly standIn?: Handler
+  readonly standIn?: Handler | undefined
   readonly client: UpstreamClient
   /** Reads large replies. */
   readonly threads: ReplyThreads
@@ -65,21 +69,18 @@ export interface CallStateStore {
 
 /** The call's own side: what it is told of its attempts, and what they need of it. */
 export interface DispatchedCall {
-  /** Aborted if the call must end, with `CLIENT_GONE` or its error as the reason. */
+  /** Aborted when the call must end, with `CLIENT_GONE` or its error as the reason. */
   readonly signal: AbortSignal
-  readonly transforms: readonly LinkTransform[]
-  /** Those that have ended. */
-  readonly attempts: readonly AttemptRecord[]
-  /** Takes the stream; undefined for a whole reply. */
-  readonly stream: StreamSink | undefined
+  /** Ends the call: aborts its signal. */
+  end(reason: GatewayError): void
   /** The plan so far. */
   plan: Plan | undefined
   /** The attempt under way. */
   running: RunningAttempt | undefined
-  /** Ends the call with an error. */
-  abort(reason: GatewayError): void
+  /** The attempts that have ended. */
+  readonly ended: readonly AttemptRecord[]
   /** An attempt, or the wait for one, begins. */
-  waits(): void
+  begins(): void
   /**
    * Whether the limits of the caller pay for an attempt in addition to those before: undefined, or resolves to undefined, if they do, and else
    * to the error with which the call ends.
@@ -140,7 +141,7 @@ type Result =
 async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: DispatchedCall, until: number): Promise<Result> {
   const { signal } = of
   const { upstream, health } = next.candidate.target
-  of.waits()
+  of.begins()
   if (next.pauseMs > 0) await delay(next.pauseMs, undefined, { signal })
   // What failed attempts have used may leave too little of the caller's limits for another one.
   const unpaid = await of.mayAttempt(next.candidate)
@@ -194,7 +195,7 @@ async function makeAttempt(
   const { candidate, handler, call, forms, ownTools, credential, credentialRefused, withoutStates, hold } = next
   const { target, timeouts, strict } = candidate
   const { account } = request.selection
-  const { stream, transforms } = of
+  const { stream, transforms } = request
   const served = credential === undefined ? target.served : { ...target.served, credential: credential.name }
   const startedAt = performance.now()
   const start = startedAt - request.receivedAt
@@ -209,7 +210,7 @@ async function makeAttempt(
     call,
     served: target.served,
     handler,
-    number: of.attempts.length + 1,
+    number: of.ended.length + 1,
     credentialRefused,
     strict,
     format: formatOf(next, request),
@@ -340,9 +341,9 @@ class TotalTimeout implements Expiring, Disposable {
   next: this | undefined
   /** Of all attempts together. */
   deadline: number
-  readonly #call: Pick<DispatchedCall, 'abort'>
+  readonly #call: Pick<DispatchedCall, 'end'>
 
-  constructor(deadline: number, call: Pick<DispatchedCall, 'abort'>) {
+  constructor(deadline: number, call: Pick<DispatchedCall, 'end'>) {
     this.deadline = deadline
     this.#call = call
     deadlines.add(this)
@@ -350,7 +351,7 @@ class TotalTimeout implements Expiring, Disposable {
 
   onDeadline(): void {
     this.deadline = Number.POSITIVE_INFINITY
-    this.#call.abort(timeoutError('total'))
+    this.#call.end(timeoutError('total'))
   }
 
   [Symbol.dispose](): void {
