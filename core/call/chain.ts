@@ -2,10 +2,29 @@ import type { Middleware, ParameterizedContext } from 'koa'
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import type { When } from '../config/schema/when.ts'
 import { GatewayError } from '../errors.ts'
+import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation, PluginFailure, type PluginTimer, pluginError } from '../plugins/faults.ts'
 import { inLink, itemsInLink, type LinkOfCall, outsideLink } from '../plugins/link-context.ts'
 import { CONVERSATIONS } from '../protocol/client-protocol.ts'
-import type { CallState, ChatChunk, ChatCompletion, Link, LinkRecord, Outcome, ReplyTransform, Usage } from '../sdk/api.ts'
+import type {
+  AttemptRecord,
+  Call,
+  CallState,
+  ChatChunk,
+  ChatCompletion,
+  Cost,
+  EndpointName,
+  Link,
+  LinkRecord,
+  ModelId,
+  Outcome,
+  Principal,
+  Reply,
+  ReplyTransform,
+  RouteTrace,
+  Served,
+  Usage,
+} from '../sdk/api.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { Exchange } from './exchange.ts'
 import { fits } from './link-condition.ts'
@@ -128,11 +147,9 @@ export class CallLinks implements Expiring {
   }
 
   #enter(link: ChainLink, at: number): Promise<void> {
-    return new Promise((ended) => {
-      const run = new RunningLink(this, link, ended)
-      this.runs.push(run)
-      run.begin(at + 1)
-    })
+    const run = new RunningLink(this, link)
+    this.runs.push(run)
+    return run.begin(at + 1)
   }
 
   /** A link with `when` runs only for calls that fit it. */
@@ -250,10 +267,9 @@ export class RunningLink implements LinkOfCall {
   /** The rest of the chain, if it has called `next`. */
   #rest: Promise<void> | undefined
 
-  constructor(call: CallLinks, link: ChainLink, ended: () => void) {
+  constructor(call: CallLinks, link: ChainLink) {
     this.#call = call
     this.#link = link
-    this.#ended = ended
   }
 
   /** The plugin's name. */
@@ -261,19 +277,22 @@ export class RunningLink implements LinkOfCall {
     return this.#link.name
   }
 
-  /** Calls the handler, whose `next` goes on with the link at `following`. */
-  begin(following: number): void {
-    const { ctx } = this.#call
-    this.#run()
-    try {
-      const handled = this.inside(() => this.#link.handle(ctx as never, () => this.#next(following)))
-      Promise.resolve(handled).then(
-        () => this.#handled(),
-        (thrown: unknown) => this.fail(thrown),
-      )
-    } catch (thrown) {
-      this.fail(thrown)
-    }
+  /** Calls the handler, whose `next` goes on with the link at `following`. Resolves when the link is over, whatever it does. */
+  begin(following: number): Promise<void> {
+    return new Promise((ended) => {
+      const { ctx } = this.#call
+      this.#ended = ended
+      this.#run()
+      try {
+        const handled = this.inside(() => this.#link.handle(ctx as never, () => this.#next(following)))
+        Promise.resolve(handled).then(
+          () => this.#handled(),
+          (thrown: unknown) => this.fail(thrown),
+        )
+      } catch (thrown) {
+        this.fail(thrown)
+      }
+    })
   }
 
   /** Calls code of the link in its context. */
@@ -383,3 +402,107 @@ export class RunningLink implements LinkOfCall {
     return rejected
   }
 }
+
+/** `ctx.state` of every link: the part of a call that the plugin API documents. It gives no access to the rest of core. */
+export class LinkState implements CallState {
+  readonly #exchange: Exchange
+  #reply: Reply | undefined
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+  }
+
+  /** The exchange of a request. Plugins cannot call it: no state leads to its class. */
+  static exchangeOf({ state }: Pick<ParameterizedContext, 'state'>): Exchange {
+    return (state as LinkState).#exchange
+  }
+
+  get id(): string {
+    return this.#exchange.id
+  }
+
+  get endpoint(): EndpointName {
+    return this.#exchange.endpointName as EndpointName
+  }
+
+  get principal(): Principal | undefined {
+    return this.#exchange.principal
+  }
+
+  set principal(principal: Principal | undefined) {
+    this.#exchange.principal = principal
+  }
+
+  get tags(): Record<string, string> {
+    return this.#exchange.tags
+  }
+
+  get upstreamHeaders(): Record<string, string> {
+    return this.#exchange.upstreamHeaders
+  }
+
+  /** After a refusal undefined too if it exists and the caller may not call it: what a link shows of it would tell that it exists. */
+  get model(): ModelId | undefined {
+    if (this.#exchange.failure?.row === 'model_not_found') return undefined
+    return this.#exchange.model
+  }
+
+  get reply(): Reply {
+    this.#reply ??= replyOf(this.#exchange.links!)
+    return this.#reply
+  }
+
+  get served(): Served | undefined {
+    return this.#exchange.attempts!.served?.by
+  }
+
+  get attempts(): readonly AttemptRecord[] {
+    return this.#exchange.attempts!.soFar
+  }
+
+  get cost(): Cost | undefined {
+    const { stream, charge } = this.#exchange
+    return stream === undefined ? charge?.cost : undefined
+  }
+
+  get trace(): RouteTrace | undefined {
+    return this.#exchange.attempts!.routeTrace
+  }
+
+  get failure(): GatewayError | undefined {
+    return this.#exchange.failure
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal
+  }
+
+  call(): Promise<Call> {
+    return this.#exchange.links!.current.outside(() => this.#exchange.call())
+  }
+
+  elapsed(): { readonly total: number; readonly overhead: number } {
+    const { total, overhead } = this.#exchange.times.elapsed()
+    return { total, overhead }
+  }
+
+  onRetry(fn: (used: Usage) => void | Promise<void>): void {
+    this.#exchange.links!.onRetry(fn)
+  }
+
+  onSettled(fn: (outcome: Outcome) => void | Promise<void>): void {
+    this.#exchange.links!.onSettled(fn)
+  }
+}
+
+function replyOf(links: CallLinks): Reply {
+  return Object.freeze<Reply>({
+    send: (reply) => links.replyWith(reply),
+    transform: (transform: ReplyTransform) => links.transform(transform),
+  })
+}
+
+closeFacade(LinkState)
+
+/** The exchange of a request's `ctx.state`. */
+export const { exchangeOf } = LinkState

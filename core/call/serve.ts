@@ -1,8 +1,8 @@
-import { type CallStateStore, dispatch } from '../dispatch/dispatch.ts'
+import { type CallStateStore, type DispatchRequest, dispatch } from '../dispatch/dispatch.ts'
 import type { Relay } from '../dispatch/relay.ts'
 import { checkReferences, profilesFor, toolFormsFor } from '../dispatch/serving.ts'
 import { GatewayError } from '../errors.ts'
-import type { BudgetCharge, BudgetedCall, Budgets } from '../limits/budgets.ts'
+import type { BudgetCharge, Budgets } from '../limits/budgets.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import { hasToolForms } from '../protocol/call.ts'
@@ -13,7 +13,7 @@ import { hostedTools } from '../protocol/hosted-tools.ts'
 import { refusedOfCount, VERSION_HEADER } from '../protocol/messages/version.ts'
 import { prepareForms } from '../protocol/tool-forms.ts'
 import type { Handler } from '../routing/handler.ts'
-import { type Candidate, candidatesOf } from '../routing/route.ts'
+import { type Candidate, candidatesOf, type Route } from '../routing/route.ts'
 import type { Call, Principal } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
@@ -30,8 +30,9 @@ export interface CallServices {
   readonly callStates: CallStateStore
 }
 
-/** What calls of one endpoint need that those of another do not. */
-interface EndpointTerms {
+/** An endpoint, by what its calls need that those of another do not. */
+interface ServedEndpoint {
+  readonly services: CallServices
   readonly format: ReplyFormat
   /** Whether its calls are charged to budgets. */
   readonly isCharged: boolean
@@ -47,27 +48,38 @@ interface EndpointTerms {
 export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): Endpoint {
   const { name, check, form, reply: format, protocol, wire } = endpoint
   const isCount = name === 'messages.count_tokens'
-  const terms: EndpointTerms = {
+  const served: ServedEndpoint = {
+    services,
     format,
     isCharged: !isCount,
     mayHaveHostedTools: CONVERSATIONS.has(name),
     standIn: isCount ? tokenCounter(services.workers) : undefined,
     states: name === 'chat.completions' ? services.callStates : undefined,
   }
-  return { name, check, form, protocol, wire, serve: (exchange) => serve(exchange, terms, services) }
+  return { name, check, form, protocol, wire, serve: (exchange) => serve(exchange, served) }
+}
+
+/** A call whose route is known. */
+interface RoutedCall {
+  readonly call: Call
+  readonly principal: Principal
+  readonly route: Route
+  /** All targets that may serve it. */
+  readonly candidates: readonly Candidate[]
 }
 
 /**
- * Serves one call: who calls, what, by which route, at what cost; then its upstreams. Resolves when the head of the reply may be sent. An error
- * on the way is the reply, here or when a link throws after its `next()`: in place of what is not sent yet, or as the end of a stream
- * (`Exchange.fail`). If the client leaves, or the gateway stops, `exchange.signal` ends whatever the call waits for.
+ * Serves one call: who calls, what, by which route, at what cost; then its upstreams. Resolves when the head of the reply may be sent.
+ *
+ * An error on the way is the reply, here and where a link throws after its `next()` (`Exchange.fail`): in place of what is not sent yet, or as
+ * the end of a stream. If the client leaves, or the gateway stops, `exchange.signal` ends whatever the call waits for.
  */
-async function serve(exchange: Exchange, terms: EndpointTerms, services: CallServices): Promise<void> {
-  const { signal, times } = exchange
+async function serve(exchange: Exchange, endpoint: ServedEndpoint): Promise<void> {
+  const { signal } = exchange
   const attempts = exchange.attempts!
   const { transforms } = exchange.links!
-  // The call holds its generation until it is settled: a reload in the middle is for later calls.
-  const { table, prices, config } = exchange.generation!
+  // Held until the call is settled: a reload in the middle is for later calls.
+  const { table } = exchange.generation!
 
   const principal = requirePrincipal(exchange)
   const call = await exchange.call()
@@ -77,53 +89,21 @@ async function serve(exchange: Exchange, terms: EndpointTerms, services: CallSer
   const route = table.route(call.model, principal)
   attempts.route = route
   checkReferences(route, call)
-  const candidates = candidatesOf(route.leads)
+  const routed: RoutedCall = { call, principal, route, candidates: candidatesOf(route.leads) }
 
-  const isCharged = terms.isCharged && principal.budgets !== undefined
-  const mayRefuseTools = isCharged || candidates.some(({ target }) => target.hostedTools !== undefined)
-  const tools = terms.mayHaveHostedTools && mayRefuseTools ? await hostedToolsOf(call, services) : NONE
-  const bill = isCharged && {
-    call,
-    principal,
-    candidates,
-    prices,
-    settings: config.budgets,
-    hasHostedTools: tools.length > 0,
-  }
-  const budget = bill ? await reserve(exchange, bill, services) : undefined
+  const isCharged = endpoint.isCharged && principal.budgets !== undefined
+  const tools = mayRefuseTools(routed, isCharged, endpoint) ? await hostedToolsOf(call, endpoint) : NONE
+  const budget = isCharged ? await reserve(exchange, routed, tools, endpoint) : undefined
 
   signal.throwIfAborted()
-  exchange.onClosed = services.calls.started(call.model.namespace)
+  exchange.onClosed = endpoint.services.calls.started(call.model.namespace)
+  // A reply that links change must pass them as a chat completion.
   if (transforms.length > 0) formsOf(call)?.needChat()
-  if (call.large) await prepare(call, candidates, terms, services)
+  if (call.large) await prepare(routed, endpoint)
   signal.throwIfAborted()
 
-  const kind = terms.format.kind?.(call) ?? (call.stream ? 'events' : 'whole')
-  const stream = kind === 'whole' ? undefined : exchange.openStream(kind === 'bytes' ? BYTES_WIRE : exchange.wire)
-  const reply = dispatch(
-    {
-      call,
-      route,
-      format: terms.format,
-      stream,
-      transforms,
-      standIn: terms.standIn,
-      client: services.upstreams,
-      threads: services.workers,
-      timer: services.plugins,
-      states: terms.states,
-      receivedAt: times.startedAt,
-      nearest: (name) => table.nearest(name, principal),
-      selection: {
-        key: principal.keyId,
-        account: principal.account,
-        mayCall: (id) => table.mayCallNamed(id, principal),
-        random: Math.random,
-        terms: { hostedTools: tools, capFor: budget && ((candidate) => budget.capFor(candidate)) },
-      },
-    },
-    attempts,
-  )
+  const stream = streamOf(call, exchange, endpoint)
+  const reply = dispatch(requestFor(exchange, routed, { tools, budget, stream, endpoint }), attempts)
   exchange.dispatching = reply
   if (stream === undefined) await sendWhole(exchange, reply)
   else await sendStream(exchange, stream, reply)
@@ -137,18 +117,30 @@ export function requirePrincipal({ principal }: Exchange): Principal {
   return principal
 }
 
+const mayRefuseTools = ({ candidates }: RoutedCall, isCharged: boolean, { mayHaveHostedTools }: ServedEndpoint): boolean =>
+  mayHaveHostedTools && (isCharged || candidates.some(({ target }) => target.hostedTools !== undefined))
+
 /** The tools of a call that its vendor runs. */
-function hostedToolsOf(call: Call, { workers }: CallServices): Promise<readonly string[]> | readonly string[] {
+function hostedToolsOf(call: Call, { services }: ServedEndpoint): Promise<readonly string[]> | readonly string[] {
   const sent = formsOf(call)?.unedited ?? call
-  return sent.large ? workers.compute(sent, hostedTools, undefined) : hostedTools.run(sent, undefined)
+  return sent.large ? services.workers.compute(sent, hostedTools, undefined) : hostedTools.run(sent, undefined)
 }
 
 /**
- * Reserves the most that a call may cost of each budget of its caller. What this process has been lent suffices, whatever others spend meanwhile;
- * else the authority is asked, and the call is refused if they have spent the rest. A further attempt asks again (`DispatchedCall.mayAttempt`).
+ * Reserves the most that a call may cost of each budget of its caller. What this process has been lent is its own, whatever others spend
+ * meanwhile; if it is too little, the authority is asked, and refuses the call if they have spent the rest. A further attempt asks for more in
+ * the same way (`DispatchedCall.mayAttempt`).
  */
-async function reserve(exchange: Exchange, bill: BudgetedCall, { budgets }: CallServices): Promise<BudgetCharge | undefined> {
-  const budget = await budgets.charge(bill)
+async function reserve(
+  exchange: Exchange,
+  { call, principal, candidates }: RoutedCall,
+  tools: readonly string[],
+  { services }: ServedEndpoint,
+): Promise<BudgetCharge | undefined> {
+  const { prices, config } = exchange.generation!
+  const hasHostedTools = tools.length > 0
+  const budgeted = { call, principal, candidates, prices, settings: config.budgets, hasHostedTools }
+  const budget = await services.budgets.charge(budgeted)
   // Its client has left meanwhile, and the call is settled.
   if (exchange.closed) budget?.settle({})
   else exchange.attempts!.charge.payBy(budget)
@@ -156,9 +148,53 @@ async function reserve(exchange: Exchange, bill: BudgetedCall, { budgets }: Call
 }
 
 /** Translates a large call in a thread, into the forms that its candidates may take. */
-async function prepare(call: Call, candidates: readonly Candidate[], { standIn }: EndpointTerms, { workers }: CallServices) {
+async function prepare({ call, candidates }: RoutedCall, { services, standIn }: ServedEndpoint): Promise<void> {
+  const { workers } = services
   if (standIn === undefined) await formsOf(call)?.prepare(profilesFor(candidates, call), workers)
   if (hasToolForms(call)) await prepareForms(call, toolFormsFor(candidates, call), workers)
+}
+
+/** The stream to the client; undefined for a call whose reply is whole. */
+function streamOf(call: Call, exchange: Exchange, { format }: ServedEndpoint): Relay | undefined {
+  const kind = format.kind?.(call) ?? (call.stream ? 'events' : 'whole')
+  return kind === 'whole' ? undefined : exchange.openStream(kind === 'bytes' ? BYTES_WIRE : exchange.wire)
+}
+
+interface DispatchTerms {
+  readonly tools: readonly string[]
+  readonly budget: BudgetCharge | undefined
+  readonly stream: Relay | undefined
+  readonly endpoint: ServedEndpoint
+}
+
+function requestFor(
+  exchange: Exchange,
+  { call, principal, route }: RoutedCall,
+  { tools, budget, stream, endpoint }: DispatchTerms,
+): DispatchRequest {
+  const { table } = exchange.generation!
+  const { services, format, standIn, states } = endpoint
+  return {
+    call,
+    route,
+    format,
+    stream,
+    transforms: exchange.links!.transforms,
+    standIn,
+    states,
+    client: services.upstreams,
+    threads: services.workers,
+    timer: services.plugins,
+    receivedAt: exchange.times.startedAt,
+    nearest: (name) => table.nearest(name, principal),
+    selection: {
+      key: principal.keyId,
+      account: principal.account,
+      mayCall: (id) => table.mayCallNamed(id, principal),
+      random: Math.random,
+      terms: { hostedTools: tools, capFor: budget && ((candidate) => budget.capFor(candidate)) },
+    },
+  }
 }
 
 async function sendWhole(exchange: Exchange, reply: Promise<Buffer | undefined>): Promise<void> {

@@ -107,6 +107,9 @@ export interface RunningAttempt {
  * Sends a call to the targets of its route, one attempt after the other, until one serves it. Resolves to the body of a whole reply; to
  * undefined when a stream has ended or the client has disconnected. Rejects with the GatewayError of the last attempt, or with the reason
  * why none was possible.
+ *
+ * Until an attempt has served the call, or its stream is committed by the first event that carries something, the client has had nothing of
+ * it: a target that stalls before fails its attempt by a time limit of its own (`timeouts` of the candidate), and another one may follow.
  */
 export async function dispatch(request: DispatchRequest, of: DispatchedCall): Promise<Buffer | undefined> {
   const { route, call, selection, standIn } = request
@@ -121,9 +124,11 @@ export async function dispatch(request: DispatchRequest, of: DispatchedCall): Pr
       const { next } = choice
       if (next === undefined) throw errorOf(plan, now)
       note(next, now)
+      // If the signal ends a wait in it, such as the pause before a retry, the wait rejects at once: the setback is then the end of the call.
       const result = await tryTarget(next, request, of, until).catch((error: unknown) => setbackOf(error, of.signal))
       if (result.kind === 'served') return result.body
       if (result.kind === 'lost') throw result.error
+      // By the table in retry.ts: a refused credential is followed by the next one of its namespace, and when none is left by the next target.
       plan = after(plan, result, performance.now())
     }
   } finally {
@@ -143,7 +148,7 @@ async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: Dis
   const { upstream, health } = next.candidate.target
   of.begins()
   if (next.pauseMs > 0) await delay(next.pauseMs, undefined, { signal })
-  // What failed attempts have used may leave too little of the caller's limits for another one.
+  // What failed attempts, and other calls meanwhile, have used may leave too little of the caller's limits for another one.
   const unpaid = await of.mayAttempt(next.candidate)
   if (unpaid !== undefined) return { kind: 'lost', error: unpaid }
   const taken = takeShare(next, until, signal)

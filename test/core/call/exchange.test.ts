@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { CallAttempts } from '../../../core/call/attempts.ts'
-import { CallCharge } from '../../../core/call/charge.ts'
+import { CallAttempts, CallCharge } from '../../../core/call/attempts.ts'
 import { Exchange } from '../../../core/call/exchange.ts'
 import type { Relay } from '../../../core/dispatch/relay.ts'
 
