@@ -7,10 +7,9 @@ import type { PriceList } from '../limits/prices/price-list.ts'
 import { sumOfUsage, usageOf } from '../protocol/usage.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import type { Candidate, Route } from '../routing/route.ts'
-import type { AttemptRecord, Call, Cost, Outcome, Principal, RouteTrace, Served, Usage } from '../sdk/api.ts'
+import type { AttemptRecord, Call, Cost, Outcome, RouteTrace, Served, Usage } from '../sdk/api.ts'
 import type { CallTrace } from '../telemetry/call-trace.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
-import type { ServedCall } from '../usage/served-call.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The attempt that serves a call. */
@@ -158,22 +157,17 @@ export interface ChargeServices {
 /** How much of a stream has no line in the journal if its process is killed, in milliseconds. */
 const NOTE_AGAIN_MS = 1000
 
-/** The call that is charged: as the journal notes it. */
-export interface ChargeOwner extends ServedCall {
-  readonly principal: Principal | undefined
-}
-
 /** What one call costs its caller: reserved of its budgets, counted attempt by attempt, settled at its end. */
 export class CallCharge {
-  readonly #owner: ChargeOwner
+  readonly #exchange: Exchange
   readonly #services: ChargeServices
   #budget: BudgetCharge | undefined
   #total: AttemptCharge | undefined
   /** When the journal has last noted the attempt under way, in monotonic milliseconds; undefined if it never has. */
   #notedAt: number | undefined
 
-  constructor(owner: ChargeOwner, services: ChargeServices) {
-    this.#owner = owner
+  constructor(exchange: Exchange, services: ChargeServices) {
+    this.#exchange = exchange
     this.#services = services
   }
 
@@ -196,7 +190,7 @@ export class CallCharge {
   count(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void {
     if (tokens !== undefined) this.#total = this.#with({ record, tokens, call })
     // Also to replace the estimate of an attempt that in the end used none.
-    if (tokens !== undefined || this.#notedAt !== undefined) this.#services.journal?.note(this.#owner, record, this.#total)
+    if (tokens !== undefined || this.#notedAt !== undefined) this.#services.journal?.note(this.#exchange, record, this.#total)
   }
 
   /** Notes what an attempt under way would be charged if this process were killed at `now`: again after a second. */
@@ -205,7 +199,7 @@ export class CallCharge {
     const attempt = running.cutOff(now)
     if (attempt === undefined) return
     this.#notedAt = now
-    this.#services.journal?.note(this.#owner, attempt.record, this.#with(attempt))
+    this.#services.journal?.note(this.#exchange, attempt.record, this.#with(attempt))
   }
 
   /** What was noted is in the journal: before the client has the end of its stream. */
@@ -246,7 +240,7 @@ export class CallCharge {
 
   #costOf(served: Served, usage: Usage, call: Call, variants: ChargedTokens['served']): Cost | undefined {
     const { prices } = this.#services
-    return this.#owner.principal?.budgets === undefined
+    return this.#exchange.principal?.budgets === undefined
       ? prices.costOf(served, usage, call, variants)
       : prices.chargeOf(served, usage, call, variants)
   }

@@ -29,6 +29,7 @@ import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { Exchange } from './exchange.ts'
 import { fits } from './link-condition.ts'
 import { sendLinkReply } from './link-reply.ts'
+import type { Settlement } from './settle.ts'
 
 /** A link of the chain, ready to run. */
 export interface ChainLink {
@@ -98,14 +99,6 @@ interface RetryHook {
   readonly fn: (used: Usage) => void | Promise<void>
 }
 
-/** Runs settled hooks, and reports what plugins do after the end of a call. */
-export interface HookRunner {
-  /** Undefined if the hook is synchronous. */
-  run(hook: SettledHook, outcome: Outcome): Promise<void> | undefined
-  /** A plugin failed after the call with this id was reported. */
-  failedLate(id: string, failure: PluginFailure): void
-}
-
 /**
  * The links of one call: runs each around the next one, and the last around the endpoint. A link can fail only its own call, and its own time
  * is measured and limited. Also what links ask of the call: a reply of their own, transforms, hooks.
@@ -128,7 +121,7 @@ export class CallLinks implements Expiring {
   readonly #retryHooks: RetryHook[] = []
   /** Links can no longer change the call or its reply. */
   #isDecided = false
-  #settled: { readonly hooks: HookRunner; readonly outcome: Outcome } | undefined
+  #settled: { readonly by: Settlement; readonly outcome: Outcome } | undefined
 
   constructor(links: readonly ChainLink[], guard: LinkGuard, exchange: Exchange, ctx: ParameterizedContext) {
     this.#links = links
@@ -209,7 +202,7 @@ export class CallLinks implements Expiring {
     const hook = { link: this.current, fn }
     // A link may still run when its disconnected call is settled.
     if (this.#settled === undefined) this.settledHooks.push(hook)
-    else void this.#settled.hooks.run(hook, this.#settled.outcome)
+    else void this.#settled.by.run(hook, this.#settled.outcome)
   }
 
   onRetry(fn: RetryHook['fn']): void {
@@ -227,16 +220,16 @@ export class CallLinks implements Expiring {
     }
   }
 
-  /** The call is settled: hooks that are added from now on run at once, by `hooks`. */
-  settle(hooks: HookRunner, outcome: Outcome): void {
-    this.#settled = { hooks, outcome }
+  /** The call is settled: hooks that are added from now on run at once. */
+  settle(by: Settlement, outcome: Outcome): void {
+    this.#settled = { by, outcome }
   }
 
   /** A link has lost an error, or a promise that was rejected. It ends the call in any state; after its end it is only reported. */
   lost(failure: PluginFailure): void {
     const { exchange } = this
     if (this.#settled !== undefined) {
-      this.#settled.hooks.failedLate(exchange.id, failure)
+      this.#settled.by.failedLate(exchange.id, failure)
       return
     }
     const error = new GatewayError('plugin_error', { cause: failure })
