@@ -7,10 +7,50 @@ import type { PriceList } from '../limits/prices/price-list.ts'
 import { sumOfUsage, usageOf } from '../protocol/usage.ts'
 import type { ChargedTokens } from '../protocol/usage-report.ts'
 import type { Candidate, Route } from '../routing/route.ts'
-import type { AttemptRecord, Call, Cost, Outcome, RouteTrace, Served, Usage } from '../sdk/api.ts'
+import type { AttemptRecord, Call, Cost, Outcome, Principal, RouteTrace, Served, Usage } from '../sdk/api.ts'
 import type { CallTrace } from '../telemetry/call-trace.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
-import type { Exchange } from './exchange.ts'
+import type { ServedCall } from '../usage/served-call.ts'
+
+/** The times of one call, in milliseconds since its request arrived. */
+export class CallTimes {
+  /** When the request arrived, in monotonic milliseconds. */
+  readonly startedAt = performance.now()
+  /** Milliseconds spent waiting for upstreams, without the current wait. */
+  #waitedMs = 0
+  #waitingSince: number | undefined
+  /** Overhead at the head of a stream: later time is the upstream's and the client's. */
+  #overheadAtHead: number | undefined
+
+  /** The call waits for an upstream. */
+  waits(): void {
+    this.#waitingSince = performance.now()
+  }
+
+  /** The wait is over. Returns how long it was; 0 if the call waited for no upstream. */
+  waited(): number {
+    const ms = this.#wait
+    this.#waitedMs += ms
+    this.#waitingSince = undefined
+    return ms
+  }
+
+  /** The head of a stream is due. */
+  streams(): void {
+    this.#overheadAtHead = this.elapsed().overhead
+  }
+
+  /** The time until now, and the gateway's own part of it until the reply's head. */
+  elapsed(): { readonly total: number; readonly overhead: number } {
+    const total = performance.now() - this.startedAt
+    const overhead = this.#overheadAtHead ?? Math.max(total - this.#waitedMs - this.#wait, 0)
+    return { total, overhead }
+  }
+
+  get #wait(): number {
+    return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince
+  }
+}
 
 /** The attempt that serves a call. */
 interface ServedReply {
@@ -21,6 +61,18 @@ interface ServedReply {
   readonly cap: number | undefined
   /** Milliseconds that the call waited for the reply, or for the commit of its stream. */
   readonly ms: number
+}
+
+/** The call of the attempts. */
+export interface AttemptedCall extends ServedCall {
+  readonly principal: Principal | undefined
+  readonly signal: AbortSignal
+  end(reason: GatewayError): void
+  readonly times: CallTimes
+  readonly upstreamHeaders: Record<string, string>
+  readonly failure: GatewayError | undefined
+  /** The limits that links keep pay for an attempt after those that have used tokens, or it rejects with their refusal. */
+  readonly links: { retries(used: Usage): Promise<void> } | undefined
 }
 
 /** The options of a call's attempts. */
@@ -37,7 +89,7 @@ export const BETA_HEADER = 'anthropic-beta'
 
 /** The attempts of one call, as `dispatch` reports them. */
 export class CallAttempts implements DispatchedCall {
-  readonly #exchange: Exchange
+  readonly #call: AttemptedCall
   readonly #hasForeignBetas: boolean
   readonly charge: CallCharge
   readonly trace: CallTrace | undefined
@@ -50,24 +102,24 @@ export class CallAttempts implements DispatchedCall {
   running: RunningAttempt | undefined
   served: ServedReply | undefined
 
-  constructor(exchange: Exchange, { charge, trace, hasForeignBetas }: AttemptsOptions) {
-    this.#exchange = exchange
+  constructor(call: AttemptedCall, { charge, trace, hasForeignBetas }: AttemptsOptions) {
+    this.#call = call
     this.charge = charge
     this.trace = trace
     this.#hasForeignBetas = hasForeignBetas
   }
 
   get signal(): AbortSignal {
-    return this.#exchange.signal
+    return this.#call.signal
   }
 
   end(reason: GatewayError): void {
-    this.#exchange.end(reason)
+    this.#call.end(reason)
   }
 
   begins(): void {
-    this.trace?.begins(this.#exchange.upstreamHeaders)
-    this.#exchange.times.waits()
+    this.trace?.begins(this.#call.upstreamHeaders)
+    this.#call.times.waits()
   }
 
   mayAttempt(candidate: Candidate): Promise<GatewayError | undefined> | undefined {
@@ -80,7 +132,7 @@ export class CallAttempts implements DispatchedCall {
     const { usage } = this.charge.total!
     try {
       await this.charge.extend(candidate)
-      await this.#exchange.links?.retries(usage)
+      await this.#call.links?.retries(usage)
       return undefined
     } catch (error) {
       return asGatewayError(error)
@@ -88,7 +140,7 @@ export class CallAttempts implements DispatchedCall {
   }
 
   attempted(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void {
-    const { times, stream } = this.#exchange
+    const { times, stream } = this.#call
     this.running = undefined
     this.ended.push(record)
     times.waited()
@@ -99,7 +151,7 @@ export class CallAttempts implements DispatchedCall {
   }
 
   servedBy(by: Served, left: readonly string[], cap: number | undefined): void {
-    const { times, stream, upstreamHeaders } = this.#exchange
+    const { times, stream, upstreamHeaders } = this.#call
     const dropped = this.#hasForeignBetas && !Object.hasOwn(upstreamHeaders, BETA_HEADER) ? [...left, BETA_HEADER] : left
     this.served = { by, dropped, cap, ms: times.waited() }
     if (stream !== undefined) times.streams()
@@ -121,7 +173,7 @@ export class CallAttempts implements DispatchedCall {
   get routeTrace(): RouteTrace | undefined {
     if (this.plan !== undefined) return traceOf(this.plan)
     if (this.route === undefined) return undefined
-    const { failure } = this.#exchange
+    const { failure } = this.#call
     const unpriced = failure instanceof PriceUnknown ? failure.targets : []
     const skipped = unpriced.map((target) => ({ target, why: 'price_unknown' as const }))
     return { route: this.route.id, skipped, parameters: {} }
@@ -159,15 +211,15 @@ const NOTE_AGAIN_MS = 1000
 
 /** What one call costs its caller: reserved of its budgets, counted attempt by attempt, settled at its end. */
 export class CallCharge {
-  readonly #exchange: Exchange
+  readonly #call: AttemptedCall
   readonly #services: ChargeServices
   #budget: BudgetCharge | undefined
   #total: AttemptCharge | undefined
   /** When the journal has last noted the attempt under way, in monotonic milliseconds; undefined if it never has. */
   #notedAt: number | undefined
 
-  constructor(exchange: Exchange, services: ChargeServices) {
-    this.#exchange = exchange
+  constructor(call: AttemptedCall, services: ChargeServices) {
+    this.#call = call
     this.#services = services
   }
 
@@ -190,7 +242,7 @@ export class CallCharge {
   count(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void {
     if (tokens !== undefined) this.#total = this.#with({ record, tokens, call })
     // Also to replace the estimate of an attempt that in the end used none.
-    if (tokens !== undefined || this.#notedAt !== undefined) this.#services.journal?.note(this.#exchange, record, this.#total)
+    if (tokens !== undefined || this.#notedAt !== undefined) this.#services.journal?.note(this.#call, record, this.#total)
   }
 
   /** Notes what an attempt under way would be charged if this process were killed at `now`: again after a second. */
@@ -199,7 +251,7 @@ export class CallCharge {
     const attempt = running.cutOff(now)
     if (attempt === undefined) return
     this.#notedAt = now
-    this.#services.journal?.note(this.#exchange, attempt.record, this.#with(attempt))
+    this.#services.journal?.note(this.#call, attempt.record, this.#with(attempt))
   }
 
   /** What was noted is in the journal: before the client has the end of its stream. */
@@ -240,7 +292,7 @@ export class CallCharge {
 
   #costOf(served: Served, usage: Usage, call: Call, variants: ChargedTokens['served']): Cost | undefined {
     const { prices } = this.#services
-    return this.#exchange.principal?.budgets === undefined
+    return this.#call.principal?.budgets === undefined
       ? prices.costOf(served, usage, call, variants)
       : prices.chargeOf(served, usage, call, variants)
   }

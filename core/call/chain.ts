@@ -1,17 +1,14 @@
 import type { Middleware, ParameterizedContext } from 'koa'
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import type { When } from '../config/schema/when.ts'
-import { GatewayError } from '../errors.ts'
+import type { GatewayError } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation, PluginFailure, type PluginTimer, pluginError } from '../plugins/faults.ts'
 import { inLink, itemsInLink, type LinkOfCall, outsideLink } from '../plugins/link-context.ts'
-import { CONVERSATIONS } from '../protocol/client-protocol.ts'
 import type {
   AttemptRecord,
   Call,
   CallState,
-  ChatChunk,
-  ChatCompletion,
   Cost,
   EndpointName,
   Link,
@@ -25,11 +22,9 @@ import type {
   Served,
   Usage,
 } from '../sdk/api.ts'
-import type { LinkTransform } from '../upstream/readers/reader.ts'
-import type { Exchange } from './exchange.ts'
+import type { CallLinks, Exchange, RunningLink } from './exchange.ts'
 import { fits } from './link-condition.ts'
 import { sendLinkReply } from './link-reply.ts'
-import type { Settlement } from './settle.ts'
 
 /** A link of the chain, ready to run. */
 export interface ChainLink {
@@ -50,7 +45,7 @@ const TOLERANCE_MS = 250
 export class LinkGuard {
   readonly timer: PluginTimer
   readonly limitMs: number
-  readonly deadlines: Deadlines<CallLinks>
+  readonly deadlines: Deadlines<ChainRun>
 
   /** `limitMs`: a link's own time, without `next`, after which its call fails, in milliseconds. */
   constructor(timer: PluginTimer, limitMs: number) {
@@ -73,55 +68,24 @@ export class Chain {
   /** Runs the links and the endpoint of a call. Never rejects: what they throw is the failure of the call. */
   async run(exchange: Exchange, ctx: ParameterizedContext): Promise<void> {
     const { deadlines } = this.#guard
-    const links = new CallLinks(this.#links, this.#guard, exchange, ctx)
-    exchange.links = links
-    deadlines.add(links)
-    await links.from(0)
-    deadlines.remove(links)
+    const run = new ChainRun(this.#links, this.#guard, exchange, ctx)
+    deadlines.add(run)
+    await run.from(0)
+    deadlines.remove(run)
   }
 }
 
-/** The reply of a link instead of an upstream's. */
-export interface LinkReply {
-  readonly link: RunningLink
-  readonly reply: ChatCompletion | Iterable<ChatChunk> | AsyncIterable<ChatChunk>
-}
-
-/** A function of a link that runs when its call is settled. */
-export interface SettledHook {
-  readonly link: RunningLink
-  readonly fn: (outcome: Outcome) => void | Promise<void>
-}
-
-/** A function of a link that runs before an attempt that follows those which have used tokens. */
-interface RetryHook {
-  readonly link: RunningLink
-  readonly fn: (used: Usage) => void | Promise<void>
-}
-
 /**
- * The links of one call: runs each around the next one, and the last around the endpoint. A link can fail only its own call, and its own time
- * is measured and limited. Also what links ask of the call: a reply of their own, transforms, hooks.
+ * One run of the chain for a call: each link around the next one, and the last around the endpoint. A link can fail only its own call, and its
+ * own time is measured and limited.
  */
-export class CallLinks implements Expiring {
+class ChainRun implements Expiring {
   previous: this | undefined
   next: this | undefined
   readonly exchange: Exchange
   readonly ctx: ParameterizedContext
   readonly guard: LinkGuard
   readonly #links: readonly ChainLink[]
-  /** Those that ran, outermost first. */
-  readonly runs: RunningLink[] = []
-  /** The one that runs, to attribute replies and hooks. */
-  current!: RunningLink
-  reply: LinkReply | undefined
-  /** Innermost link first: a reply passes the chain from inside to outside. */
-  readonly transforms: LinkTransform[] = []
-  readonly settledHooks: SettledHook[] = []
-  readonly #retryHooks: RetryHook[] = []
-  /** Links can no longer change the call or its reply. */
-  #isDecided = false
-  #settled: { readonly by: Settlement; readonly outcome: Outcome } | undefined
 
   constructor(links: readonly ChainLink[], guard: LinkGuard, exchange: Exchange, ctx: ParameterizedContext) {
     this.#links = links
@@ -140,8 +104,8 @@ export class CallLinks implements Expiring {
   }
 
   #enter(link: ChainLink, at: number): Promise<void> {
-    const run = new RunningLink(this, link)
-    this.runs.push(run)
+    const run = new LinkRun(this, link)
+    this.exchange.links!.runs.push(run)
     return run.begin(at + 1)
   }
 
@@ -167,90 +131,20 @@ export class CallLinks implements Expiring {
     }
   }
 
-  /** From now on links can no longer change the call or choose its upstream or reply. */
-  decide(): void {
-    this.#isDecided = true
-  }
-
-  /** Sets the current link's own reply. */
-  replyWith(reply: LinkReply['reply']): void {
-    this.#expectOpen('SEND_AFTER_NEXT')
-    if (this.exchange.endpoint?.check === 'no body') throw new ContractViolation('NO_BODY')
-    this.reply = { link: this.current, reply }
-  }
-
-  transform(transform: ReplyTransform): void {
-    this.#expectOpen('TRANSFORM_AFTER_NEXT')
-    // Other endpoints reply with neither completions nor chunks.
-    if (!CONVERSATIONS.has(this.exchange.endpointName)) return
-    const link = this.current
-    const { chunk, completion } = transform
-    this.transforms.unshift({
-      link: link.name,
-      transform: {
-        ...(chunk && { chunk: (each) => link.inside(() => chunk.call(transform, each)) }),
-        ...(completion && { completion: (whole) => link.inside(() => completion.call(transform, whole)) }),
-      },
-    })
-  }
-
-  #expectOpen(violation: 'SEND_AFTER_NEXT' | 'TRANSFORM_AFTER_NEXT'): void {
-    if (this.#isDecided || this.exchange.failure !== undefined) throw new ContractViolation(violation)
-  }
-
-  onSettled(fn: SettledHook['fn']): void {
-    const hook = { link: this.current, fn }
-    // A link may still run when its disconnected call is settled.
-    if (this.#settled === undefined) this.settledHooks.push(hook)
-    else void this.#settled.by.run(hook, this.#settled.outcome)
-  }
-
-  onRetry(fn: RetryHook['fn']): void {
-    this.#retryHooks.push({ link: this.current, fn })
-  }
-
-  /** Another attempt follows those that have used tokens. Rejects with the refusal of a link. */
-  async retries(used: Usage): Promise<void> {
-    for (const { link, fn } of this.#retryHooks) {
-      try {
-        await link.inside(() => fn(used))
-      } catch (thrown) {
-        throw pluginError(link.name, 'handle', thrown)
-      }
-    }
-  }
-
-  /** The call is settled: hooks that are added from now on run at once. */
-  settle(by: Settlement, outcome: Outcome): void {
-    this.#settled = { by, outcome }
-  }
-
-  /** A link has lost an error, or a promise that was rejected. It ends the call in any state; after its end it is only reported. */
-  lost(failure: PluginFailure): void {
-    const { exchange } = this
-    if (this.#settled !== undefined) {
-      this.#settled.by.failedLate(exchange.id, failure)
-      return
-    }
-    const error = new GatewayError('plugin_error', { cause: failure })
-    exchange.fail(error)
-    exchange.end(error)
-  }
-
   get deadline(): number {
     const now = performance.now()
-    return this.runs.reduce((earliest, run) => Math.min(earliest, run.deadline(now)), Number.POSITIVE_INFINITY)
+    return this.exchange.links!.runs.reduce((earliest, run) => Math.min(earliest, run.deadline(now)), Number.POSITIVE_INFINITY)
   }
 
   onDeadline(): void {
     const now = performance.now()
-    for (const run of this.runs) if (run.deadline(now) <= now) run.fail(new ContractViolation('TOOK_TOO_LONG'))
+    for (const run of this.exchange.links!.runs) if (run.deadline(now) <= now) run.fail(new ContractViolation('TOOK_TOO_LONG'))
   }
 }
 
 /** One run of a link in a call: its handler, its `next`, its own time, and its async context, to which all belongs that its code starts. */
-export class RunningLink implements LinkOfCall {
-  readonly #call: CallLinks
+class LinkRun implements RunningLink, LinkOfCall {
+  readonly #chain: ChainRun
   readonly #link: ChainLink
   /** Resolves what `next()` of the link around it awaits; undefined once it is over. */
   #ended: (() => void) | undefined
@@ -260,12 +154,15 @@ export class RunningLink implements LinkOfCall {
   /** The rest of the chain, if it has called `next`. */
   #rest: Promise<void> | undefined
 
-  constructor(call: CallLinks, link: ChainLink) {
-    this.#call = call
+  constructor(chain: ChainRun, link: ChainLink) {
+    this.#chain = chain
     this.#link = link
   }
 
-  /** The plugin's name. */
+  get #links(): CallLinks {
+    return this.#chain.exchange.links!
+  }
+
   get name(): string {
     return this.#link.name
   }
@@ -273,7 +170,7 @@ export class RunningLink implements LinkOfCall {
   /** Calls the handler, whose `next` goes on with the link at `following`. Resolves when the link is over, whatever it does. */
   begin(following: number): Promise<void> {
     return new Promise((ended) => {
-      const { ctx } = this.#call
+      const { ctx } = this.#chain
       this.#ended = ended
       this.#run()
       try {
@@ -288,47 +185,41 @@ export class RunningLink implements LinkOfCall {
     })
   }
 
-  /** Calls code of the link in its context. */
   inside<Result>(work: () => Result): Result {
     return this.#link.isBuiltIn ? work() : inLink(this, work)
   }
 
-  /** What code of the link makes while it is read. */
   itemsInside<Item>(items: Iterable<Item> | AsyncIterable<Item>): Iterable<Item> | AsyncIterable<Item> {
     return this.#link.isBuiltIn ? items : itemsInLink(this, items)
   }
 
-  /** Calls code of the gateway, which the link has called. */
   outside<Result>(work: () => Result): Result {
     return this.#link.isBuiltIn ? work() : outsideLink(work)
   }
 
   lost(thrown: unknown): void {
-    this.#call.lost(new PluginFailure(this.name, 'background', thrown))
+    this.#links.lost(new PluginFailure(this.name, 'background', thrown))
     this.#end()
   }
 
-  /** The link fails its call, and is over. */
   fail(thrown: unknown): void {
     if (this.#ended === undefined) return
-    this.#call.exchange.fail(pluginError(this.name, 'handle', thrown))
+    this.#chain.exchange.fail(pluginError(this.name, 'handle', thrown))
     this.#end()
   }
 
-  /** When its time is over; infinite while it waits for `next`. */
   deadline(now: number): number {
-    return this.#since === undefined ? Number.POSITIVE_INFINITY : now + this.#call.guard.limitMs - this.#timeAt(now)
+    return this.#since === undefined ? Number.POSITIVE_INFINITY : now + this.#chain.guard.limitMs - this.#timeAt(now)
   }
 
-  /** Its own time so far, also if it hangs when its client disconnects. `now`: monotonic milliseconds. */
   record(now: number): LinkRecord {
-    const answered = this.#call.reply !== undefined && this.#rest === undefined
+    const answered = this.#links.reply !== undefined && this.#rest === undefined
     return { name: this.name, ms: this.#timeAt(now), ...(answered && { answered }) }
   }
 
   /** Its handler is done: the link is over if the rest of the chain is, or its own reply. */
   #handled(): void {
-    const { exchange, ctx } = this.#call
+    const { exchange, ctx } = this.#chain
     if (this.#ended === undefined) return
     // If it does not await next(), the head must not be sent too early.
     if (this.#rest !== undefined && this.#since === undefined) void this.#rest.then(() => this.#handled())
@@ -346,7 +237,7 @@ export class RunningLink implements LinkOfCall {
     if (ended === undefined) return
     this.#ended = undefined
     this.#stop(performance.now())
-    this.#call.guard.timer.ran(this.name, 'handle', this.#ownMs)
+    this.#chain.guard.timer.ran(this.name, 'handle', this.#ownMs)
     ended()
   }
 
@@ -358,7 +249,7 @@ export class RunningLink implements LinkOfCall {
   /** Without the time in which the body is read: a client may send it slowly. */
   #timeAt(now: number): number {
     const since = this.#since
-    return since === undefined ? this.#ownMs : this.#ownMs + now - since - this.#call.exchange.readingMs(since, now)
+    return since === undefined ? this.#ownMs : this.#ownMs + now - since - this.#chain.exchange.readingMs(since, now)
   }
 
   /** Resolves even if the call fails, so that every link can set headers of every reply. */
@@ -366,9 +257,9 @@ export class RunningLink implements LinkOfCall {
     // Its call was passed on, answered or has failed.
     if (this.#ended === undefined) return Promise.resolve()
     if (this.#rest !== undefined) return this.#violation('NEXT_TWICE')
-    if (this.#call.reply !== undefined) return this.#violation('NEXT_AFTER_REPLY')
+    if (this.#links.reply !== undefined) return this.#violation('NEXT_AFTER_REPLY')
     this.#stop(performance.now())
-    this.#rest = this.outside(() => this.#call.from(following).then(() => this.#goOn()))
+    this.#rest = this.outside(() => this.#chain.from(following).then(() => this.#goOn()))
     return this.#rest
   }
 
@@ -381,15 +272,15 @@ export class RunningLink implements LinkOfCall {
 
   #run(): void {
     const now = performance.now()
-    this.#call.current = this
+    this.#links.current = this
     this.#since = now
-    this.#call.guard.deadlines.expect(this.deadline(now))
+    this.#chain.guard.deadlines.expect(this.deadline(now))
   }
 
   /** Fails the call and rejects. If the link does not await it, the unhandled rejection must not end the process. */
   #violation(code: 'NEXT_TWICE' | 'NEXT_AFTER_REPLY'): Promise<never> {
     const error = pluginError(this.name, 'handle', new ContractViolation(code))
-    this.#call.exchange.fail(error)
+    this.#chain.exchange.fail(error)
     const rejected = Promise.reject(error)
     rejected.catch(() => undefined)
     return rejected

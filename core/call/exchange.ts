@@ -7,18 +7,29 @@ import { Relay } from '../dispatch/relay.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
 import type { PriceList } from '../limits/prices/price-list.ts'
 import { outcomeKind } from '../observe/call-log.ts'
-import { PluginFailure } from '../plugins/faults.ts'
-import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
+import { ContractViolation, PluginFailure, pluginError } from '../plugins/faults.ts'
+import { type ClientProtocol, type ClientWire, CONVERSATIONS, OPENAI_WIRE } from '../protocol/client-protocol.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { ModelListing } from '../routing/listing.ts'
 import type { RoutingTable } from '../routing/table.ts'
-import type { Call, EndpointName, ModelId, Outcome, Principal } from '../sdk/api.ts'
+import type {
+  Call,
+  ChatChunk,
+  ChatCompletion,
+  EndpointName,
+  LinkRecord,
+  ModelId,
+  Outcome,
+  Principal,
+  ReplyTransform,
+  Usage,
+} from '../sdk/api.ts'
 import type { CallTrace, Tracer } from '../telemetry/call-trace.ts'
 import { newRequestId } from '../text/ids.ts'
+import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
-import { type AttemptCharge, BETA_HEADER, CallAttempts, CallCharge } from './attempts.ts'
+import { type AttemptCharge, BETA_HEADER, CallAttempts, CallCharge, CallTimes } from './attempts.ts'
 import { type BodyServices, CallBody } from './body.ts'
-import type { CallLinks } from './chain.ts'
 
 /** The generation of a call, held until `release`. */
 export interface HeldGeneration {
@@ -63,43 +74,138 @@ export interface ExchangeServices extends BodyServices {
   readonly tracer?: Tracer | undefined
 }
 
-/** The times of one call, in milliseconds since its request arrived. */
-export class CallTimes {
-  /** When the request arrived, in monotonic milliseconds. */
-  readonly startedAt = performance.now()
-  /** Milliseconds spent waiting for upstreams, without the current wait. */
-  #waitedMs = 0
-  #waitingSince: number | undefined
-  /** Overhead at the head of a stream: later time is the upstream's and the client's. */
-  #overheadAtHead: number | undefined
+/** A link of the call: its own time, and its async context, to which all belongs that its code starts. */
+export interface RunningLink {
+  /** The plugin's name. */
+  readonly name: string
+  /** Its own time so far, also if it hangs when its client disconnects. `now`: monotonic milliseconds. */
+  record(now: number): LinkRecord
+  /** When its time is over; infinite while it waits for `next`. */
+  deadline(now: number): number
+  /** The link fails its call, and is over. */
+  fail(thrown: unknown): void
+  /** Calls code of the link in its context. */
+  inside<Result>(work: () => Result): Result
+  /** What code of the link makes while it is read. */
+  itemsInside<Item>(items: Iterable<Item> | AsyncIterable<Item>): Iterable<Item> | AsyncIterable<Item>
+  /** Calls code of the gateway, which the link has called. */
+  outside<Result>(work: () => Result): Result
+}
 
-  /** The call waits for an upstream. */
-  waits(): void {
-    this.#waitingSince = performance.now()
+/** The reply of a link instead of an upstream's. */
+export interface LinkReply {
+  readonly link: RunningLink
+  readonly reply: ChatCompletion | Iterable<ChatChunk> | AsyncIterable<ChatChunk>
+}
+
+/** A function of a link that runs when its call is settled. */
+export interface SettledHook {
+  readonly link: RunningLink
+  readonly fn: (outcome: Outcome) => void | Promise<void>
+}
+
+/** A function of a link that runs before an attempt that follows those which have used tokens. */
+interface RetryHook {
+  readonly link: RunningLink
+  readonly fn: (used: Usage) => void | Promise<void>
+}
+
+/** Runs settled hooks, and reports what plugins do after the end of a call. */
+export interface HookRunner {
+  /** Undefined if the hook is synchronous. */
+  run(hook: SettledHook, outcome: Outcome): Promise<void> | undefined
+  /** A plugin failed after the call with this id was reported. */
+  failedLate(id: string, failure: PluginFailure): void
+}
+
+/** The links of one call, and what they ask of it: a reply of their own, transforms, hooks. */
+export class CallLinks {
+  readonly #exchange: Exchange
+  /** Those that ran, outermost first. */
+  readonly runs: RunningLink[] = []
+  /** The one that runs, to attribute replies and hooks. Set before the first link runs. */
+  current!: RunningLink
+  reply: LinkReply | undefined
+  /** Innermost link first: a reply passes the chain from inside to outside. */
+  readonly transforms: LinkTransform[] = []
+  readonly settledHooks: SettledHook[] = []
+  readonly #retryHooks: RetryHook[] = []
+  /** Links can no longer change the call or its reply. */
+  #isDecided = false
+  #settled: { readonly by: HookRunner; readonly outcome: Outcome } | undefined
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
   }
 
-  /** The wait is over. Returns how long it was; 0 if the call waited for no upstream. */
-  waited(): number {
-    const ms = this.#wait
-    this.#waitedMs += ms
-    this.#waitingSince = undefined
-    return ms
+  /** From now on links can no longer change the call or choose its upstream or reply. */
+  decide(): void {
+    this.#isDecided = true
   }
 
-  /** The head of a stream is due. */
-  streams(): void {
-    this.#overheadAtHead = this.elapsed().overhead
+  /** Sets the current link's own reply. */
+  replyWith(reply: LinkReply['reply']): void {
+    this.#expectOpen('SEND_AFTER_NEXT')
+    if (this.#exchange.endpoint?.check === 'no body') throw new ContractViolation('NO_BODY')
+    this.reply = { link: this.current, reply }
   }
 
-  /** The time until now, and the gateway's own part of it until the reply's head. */
-  elapsed(): { readonly total: number; readonly overhead: number } {
-    const total = performance.now() - this.startedAt
-    const overhead = this.#overheadAtHead ?? Math.max(total - this.#waitedMs - this.#wait, 0)
-    return { total, overhead }
+  transform(transform: ReplyTransform): void {
+    this.#expectOpen('TRANSFORM_AFTER_NEXT')
+    // Other endpoints reply with neither completions nor chunks.
+    if (!CONVERSATIONS.has(this.#exchange.endpointName)) return
+    const link = this.current
+    const { chunk, completion } = transform
+    this.transforms.unshift({
+      link: link.name,
+      transform: {
+        ...(chunk && { chunk: (each) => link.inside(() => chunk.call(transform, each)) }),
+        ...(completion && { completion: (whole) => link.inside(() => completion.call(transform, whole)) }),
+      },
+    })
   }
 
-  get #wait(): number {
-    return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince
+  #expectOpen(violation: 'SEND_AFTER_NEXT' | 'TRANSFORM_AFTER_NEXT'): void {
+    if (this.#isDecided || this.#exchange.failure !== undefined) throw new ContractViolation(violation)
+  }
+
+  onSettled(fn: SettledHook['fn']): void {
+    const hook = { link: this.current, fn }
+    // A link may still run when its disconnected call is settled.
+    if (this.#settled === undefined) this.settledHooks.push(hook)
+    else void this.#settled.by.run(hook, this.#settled.outcome)
+  }
+
+  onRetry(fn: RetryHook['fn']): void {
+    this.#retryHooks.push({ link: this.current, fn })
+  }
+
+  /** Another attempt follows those that have used tokens. Rejects with the refusal of a link. */
+  async retries(used: Usage): Promise<void> {
+    for (const { link, fn } of this.#retryHooks) {
+      try {
+        await link.inside(() => fn(used))
+      } catch (thrown) {
+        throw pluginError(link.name, 'handle', thrown)
+      }
+    }
+  }
+
+  /** The call is settled: hooks that are added from now on run at once. */
+  settle(by: HookRunner, outcome: Outcome): void {
+    this.#settled = { by, outcome }
+  }
+
+  /** A link has lost an error, or a promise that was rejected. It ends the call in any state; after its end it is only reported. */
+  lost(failure: PluginFailure): void {
+    const exchange = this.#exchange
+    if (this.#settled !== undefined) {
+      this.#settled.by.failedLate(exchange.id, failure)
+      return
+    }
+    const error = new GatewayError('plugin_error', { cause: failure })
+    exchange.fail(error)
+    exchange.end(error)
   }
 }
 
@@ -129,7 +235,6 @@ export class Exchange implements Linked {
   attempts: CallAttempts | undefined
   #services: ExchangeServices | undefined
   #body: CallBody | undefined
-  /** Set before the first link runs. */
   links: CallLinks | undefined
 
   #reply: Reply | undefined
@@ -154,6 +259,7 @@ export class Exchange implements Linked {
     this.generation = generation
     this.#services = services
     this.#body = new CallBody(this, ctx, services)
+    this.links = new CallLinks(this)
     this.attempts = new CallAttempts(this, {
       charge: new CallCharge(this, { prices: generation.prices, journal }),
       trace: tracer?.begin(headers),

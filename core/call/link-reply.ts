@@ -5,8 +5,7 @@ import { CONVERSATIONS, type ReplyWriter } from '../protocol/client-protocol.ts'
 import { frame } from '../protocol/sse.ts'
 import type { ChatChunk, ChatCompletion } from '../sdk/api.ts'
 import { hasChoices, transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
-import type { CallLinks, LinkReply } from './chain.ts'
-import type { Exchange } from './exchange.ts'
+import type { CallLinks, Exchange, LinkReply } from './exchange.ts'
 import { requirePrincipal } from './serve.ts'
 
 /**

@@ -6,8 +6,7 @@ import type { Log } from '../observe/log.ts'
 import type { PluginFailure } from '../plugins/faults.ts'
 import type { Outcome } from '../sdk/api.ts'
 import { type CallSink, callRecord } from '../usage/call-record.ts'
-import type { SettledHook } from './chain.ts'
-import { Exchange, type SentReply } from './exchange.ts'
+import { Exchange, type HookRunner, type SentReply, type SettledHook } from './exchange.ts'
 
 /** The services of settlement. */
 export interface SettlementOptions {
@@ -20,7 +19,7 @@ export interface SettlementOptions {
 }
 
 /** Settles calls after their last byte: runs the links' hooks, reports the call, and releases its generation. */
-export class Settlement {
+export class Settlement implements HookRunner {
   readonly #options: SettlementOptions
 
   constructor(options: SettlementOptions) {
@@ -56,7 +55,6 @@ export class Settlement {
     this.settle(exchange, { headers: {} }, { statusCode: error.status, writableFinished: true })
   }
 
-  /** Runs a hook. Undefined if it is synchronous. */
   run({ link, fn }: SettledHook, outcome: Outcome): Promise<void> | undefined {
     const { plugins, log, hookTimeout } = this.#options
     const startedAt = performance.now()
@@ -76,7 +74,6 @@ export class Settlement {
     return undefined
   }
 
-  /** A plugin failed after the call with this id was reported. */
   failedLate(id: string, failure: PluginFailure): void {
     const { plugins, log } = this.#options
     plugins.failed(failure.plugin, failure.phase)
