@@ -1,5 +1,4 @@
-import type { Middleware, Next, ParameterizedContext } from 'koa'
-import compose from 'koa-compose'
+import type { Middleware, ParameterizedContext } from 'koa'
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import type { When } from '../config/schema/when.ts'
 import type { GatewayError } from '../errors.ts'
@@ -23,26 +22,283 @@ import type {
   Served,
   Usage,
 } from '../sdk/api.ts'
-import type { Exchange, RunningLink } from './exchange.ts'
+import type { CallLinks, Exchange, RunningLink } from './exchange.ts'
 import { fits } from './link-condition.ts'
 import { sendLinkReply } from './link-reply.ts'
 
-let open: (state: LinkState) => Exchange
+/** A link of the chain, ready to run. */
+export interface ChainLink {
+  /** The plugin's name. */
+  readonly name: string
+  readonly handle: Middleware<CallState>
+  readonly explain: Link['explain']
+  /** Whether it comes with the gateway. */
+  readonly isBuiltIn: boolean
+  /** The calls for which the link runs; undefined: all. */
+  readonly when: When | undefined
+}
 
-/** The exchange of a request's `ctx.state`. */
-export const exchangeOf = ({ state }: Pick<ParameterizedContext, 'state'>): Exchange => open(state as LinkState)
+/** By how much the timeout of a link may be late, in milliseconds. */
+const TOLERANCE_MS = 250
+
+/** Measures and limits the own time of links, in all calls of this process. */
+export class LinkGuard {
+  readonly timer: PluginTimer
+  readonly limitMs: number
+  readonly deadlines: Deadlines<ChainRun>
+
+  /** `limitMs`: a link's own time, without `next`, after which its call fails, in milliseconds. */
+  constructor(timer: PluginTimer, limitMs: number) {
+    this.timer = timer
+    this.limitMs = limitMs
+    this.deadlines = new Deadlines(Math.min(TOLERANCE_MS, limitMs))
+  }
+}
+
+/** The links of a routes.yaml, in the order of the file, around the endpoint of each call. */
+export class Chain {
+  readonly #links: readonly ChainLink[]
+  readonly #guard: LinkGuard
+
+  constructor(links: readonly ChainLink[], guard: LinkGuard) {
+    this.#links = links
+    this.#guard = guard
+  }
+
+  /** Runs the links and the endpoint of a call. Never rejects: what they throw is the failure of the call. */
+  async run(exchange: Exchange, ctx: ParameterizedContext): Promise<void> {
+    const { deadlines } = this.#guard
+    const run = new ChainRun(this.#links, this.#guard, exchange, ctx)
+    deadlines.add(run)
+    await run.from(0)
+    deadlines.remove(run)
+  }
+}
+
+/**
+ * One run of the chain for a call: each link around the next one, and the last around the endpoint. A link can fail only its own call, and its
+ * own time is measured and limited.
+ */
+class ChainRun implements Expiring {
+  previous: this | undefined
+  next: this | undefined
+  readonly exchange: Exchange
+  readonly ctx: ParameterizedContext
+  readonly guard: LinkGuard
+  readonly #links: readonly ChainLink[]
+
+  constructor(links: readonly ChainLink[], guard: LinkGuard, exchange: Exchange, ctx: ParameterizedContext) {
+    this.#links = links
+    this.guard = guard
+    this.exchange = exchange
+    this.ctx = ctx
+  }
+
+  /** Runs the links from one on, then the endpoint. Never rejects: a failure is the call's reply. */
+  from(at: number): Promise<void> {
+    const link = this.#links[at]
+    // A client that has gone needs no reply.
+    if (this.exchange.closed) return Promise.resolve()
+    if (link === undefined) return this.#serve()
+    return link.when === undefined ? this.#enter(link, at) : this.#enterIf(link.when, link, at)
+  }
+
+  #enter(link: ChainLink, at: number): Promise<void> {
+    const run = new LinkRun(this, link)
+    this.exchange.links!.runs.push(run)
+    return run.begin(at + 1)
+  }
+
+  /** A link with `when` runs only for calls that fit it. */
+  async #enterIf(when: When, link: ChainLink, at: number): Promise<void> {
+    const { exchange, ctx } = this
+    const { endpointName, principal, tags } = exchange
+    const hasModel = exchange.endpoint!.check !== 'no body'
+    const call = { endpointName, principal, tags, hasModel, model: async () => (await exchange.call()).model }
+    try {
+      if (!(await fits(when, call, ctx.headers))) return this.from(at + 1)
+    } catch (error) {
+      return exchange.fail(error)
+    }
+    return this.#enter(link, at)
+  }
+
+  async #serve(): Promise<void> {
+    try {
+      await this.exchange.endpoint!.serve(this.exchange, this.ctx)
+    } catch (error) {
+      this.exchange.fail(error)
+    }
+  }
+
+  get deadline(): number {
+    const now = performance.now()
+    return this.exchange.links!.runs.reduce((earliest, run) => Math.min(earliest, run.deadline(now)), Number.POSITIVE_INFINITY)
+  }
+
+  onDeadline(): void {
+    const now = performance.now()
+    for (const run of this.exchange.links!.runs) if (run.deadline(now) <= now) run.fail(new ContractViolation('TOOK_TOO_LONG'))
+  }
+}
+
+/** One run of a link in a call: its handler, its `next`, its own time, and its async context, to which all belongs that its code starts. */
+class LinkRun implements RunningLink, LinkOfCall {
+  readonly #chain: ChainRun
+  readonly #link: ChainLink
+  /** Resolves what `next()` of the link around it awaits; undefined once it is over. */
+  #ended: (() => void) | undefined
+  #ownMs = 0
+  /** Start of its current own time; undefined while it waits for `next`, and after its end. */
+  #since: number | undefined
+  /** The rest of the chain, if it has called `next`. */
+  #rest: Promise<void> | undefined
+
+  constructor(chain: ChainRun, link: ChainLink) {
+    this.#chain = chain
+    this.#link = link
+  }
+
+  get #links(): CallLinks {
+    return this.#chain.exchange.links!
+  }
+
+  get name(): string {
+    return this.#link.name
+  }
+
+  /** Calls the handler, whose `next` goes on with the link at `following`. Resolves when the link is over, whatever it does. */
+  begin(following: number): Promise<void> {
+    return new Promise((ended) => {
+      const { ctx } = this.#chain
+      this.#ended = ended
+      this.#run()
+      try {
+        const handled = this.inside(() => this.#link.handle(ctx as never, () => this.#next(following)))
+        Promise.resolve(handled).then(
+          () => this.#handled(),
+          (thrown: unknown) => this.fail(thrown),
+        )
+      } catch (thrown) {
+        this.fail(thrown)
+      }
+    })
+  }
+
+  inside<Result>(work: () => Result): Result {
+    return this.#link.isBuiltIn ? work() : inLink(this, work)
+  }
+
+  itemsInside<Item>(items: Iterable<Item> | AsyncIterable<Item>): Iterable<Item> | AsyncIterable<Item> {
+    return this.#link.isBuiltIn ? items : itemsInLink(this, items)
+  }
+
+  outside<Result>(work: () => Result): Result {
+    return this.#link.isBuiltIn ? work() : outsideLink(work)
+  }
+
+  lost(thrown: unknown): void {
+    this.#links.lost(new PluginFailure(this.name, 'background', thrown))
+    this.#end()
+  }
+
+  fail(thrown: unknown): void {
+    if (this.#ended === undefined) return
+    this.#chain.exchange.fail(pluginError(this.name, 'handle', thrown))
+    this.#end()
+  }
+
+  deadline(now: number): number {
+    return this.#since === undefined ? Number.POSITIVE_INFINITY : now + this.#chain.guard.limitMs - this.#timeAt(now)
+  }
+
+  record(now: number): LinkRecord {
+    const answered = this.#links.reply !== undefined && this.#rest === undefined
+    return { name: this.name, ms: this.#timeAt(now), ...(answered && { answered }) }
+  }
+
+  /** Its handler is done: the link is over if the rest of the chain is, or its own reply. */
+  #handled(): void {
+    const { exchange, ctx } = this.#chain
+    if (this.#ended === undefined) return
+    // If it does not await next(), the head must not be sent too early.
+    if (this.#rest !== undefined && this.#since === undefined) void this.#rest.then(() => this.#handled())
+    else if (ctx.body != null && exchange.failure === undefined) this.fail(new ContractViolation('BODY_SET'))
+    else if (this.#rest !== undefined) this.#end()
+    else
+      sendLinkReply(exchange).then(
+        () => this.#end(),
+        (error: unknown) => this.fail(error),
+      )
+  }
+
+  #end(): void {
+    const ended = this.#ended
+    if (ended === undefined) return
+    this.#ended = undefined
+    this.#stop(performance.now())
+    this.#chain.guard.timer.ran(this.name, 'handle', this.#ownMs)
+    ended()
+  }
+
+  #stop(now: number): void {
+    this.#ownMs = this.#timeAt(now)
+    this.#since = undefined
+  }
+
+  /** Without the time in which the body is read: a client may send it slowly. */
+  #timeAt(now: number): number {
+    const since = this.#since
+    return since === undefined ? this.#ownMs : this.#ownMs + now - since - this.#chain.exchange.readingMs(since, now)
+  }
+
+  /** Resolves even if the call fails, so that every link can set headers of every reply. */
+  #next(following: number): Promise<void> {
+    // Its call was passed on, answered or has failed.
+    if (this.#ended === undefined) return Promise.resolve()
+    if (this.#rest !== undefined) return this.#violation('NEXT_TWICE')
+    if (this.#links.reply !== undefined) return this.#violation('NEXT_AFTER_REPLY')
+    this.#stop(performance.now())
+    this.#rest = this.outside(() => this.#chain.from(following).then(() => this.#goOn()))
+    return this.#rest
+  }
+
+  /** The rest of the chain is over: its own time goes on. */
+  #goOn(): void {
+    // It threw in the meantime.
+    if (this.#ended === undefined) return
+    this.#run()
+  }
+
+  #run(): void {
+    const now = performance.now()
+    this.#links.current = this
+    this.#since = now
+    this.#chain.guard.deadlines.expect(this.deadline(now))
+  }
+
+  /** Fails the call and rejects. If the link does not await it, the unhandled rejection must not end the process. */
+  #violation(code: 'NEXT_TWICE' | 'NEXT_AFTER_REPLY'): Promise<never> {
+    const error = pluginError(this.name, 'handle', new ContractViolation(code))
+    this.#chain.exchange.fail(error)
+    const rejected = Promise.reject(error)
+    rejected.catch(() => undefined)
+    return rejected
+  }
+}
 
 /** `ctx.state` of every link: the part of a call that the plugin API documents. It gives no access to the rest of core. */
 export class LinkState implements CallState {
-  static {
-    open = (state) => state.#exchange
-  }
-
   readonly #exchange: Exchange
   #reply: Reply | undefined
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange
+  }
+
+  /** The exchange of a request. Plugins cannot call it: no state leads to its class. */
+  static exchangeOf({ state }: Pick<ParameterizedContext, 'state'>): Exchange {
+    return (state as LinkState).#exchange
   }
 
   get id(): string {
@@ -76,16 +332,16 @@ export class LinkState implements CallState {
   }
 
   get reply(): Reply {
-    this.#reply ??= replyOf(this.#exchange)
+    this.#reply ??= replyOf(this.#exchange.links!)
     return this.#reply
   }
 
   get served(): Served | undefined {
-    return this.#exchange.served
+    return this.#exchange.attempts!.served?.by
   }
 
   get attempts(): readonly AttemptRecord[] {
-    return this.#exchange.attemptsSoFar
+    return this.#exchange.attempts!.soFar
   }
 
   get cost(): Cost | undefined {
@@ -94,7 +350,7 @@ export class LinkState implements CallState {
   }
 
   get trace(): RouteTrace | undefined {
-    return this.#exchange.routeTrace
+    return this.#exchange.attempts!.routeTrace
   }
 
   get failure(): GatewayError | undefined {
@@ -106,8 +362,7 @@ export class LinkState implements CallState {
   }
 
   call(): Promise<Call> {
-    const { currentLink } = this.#exchange
-    return currentLink.outside(() => this.#exchange.call())
+    return this.#exchange.links!.current.outside(() => this.#exchange.call())
   }
 
   elapsed(): { readonly total: number; readonly overhead: number } {
@@ -116,225 +371,22 @@ export class LinkState implements CallState {
   }
 
   onRetry(fn: (used: Usage) => void | Promise<void>): void {
-    this.#exchange.onRetry(fn)
+    this.#exchange.links!.onRetry(fn)
   }
 
   onSettled(fn: (outcome: Outcome) => void | Promise<void>): void {
-    this.#exchange.onSettled(fn)
+    this.#exchange.links!.onSettled(fn)
   }
 }
 
-function replyOf(exchange: Exchange): Reply {
+function replyOf(links: CallLinks): Reply {
   return Object.freeze<Reply>({
-    send: (reply) => exchange.replyWith(reply),
-    transform: (transform: ReplyTransform) => exchange.transform(transform),
+    send: (reply) => links.replyWith(reply),
+    transform: (transform: ReplyTransform) => links.transform(transform),
   })
 }
 
 closeFacade(LinkState)
 
-/** A link of the chain, ready to run. */
-export interface ChainLink {
-  /** The plugin's name. */
-  readonly name: string
-  readonly handle: Middleware<CallState>
-  readonly explain: Link['explain']
-  /** Whether it comes with the gateway. */
-  readonly isBuiltIn: boolean
-  /** The calls for which the link runs; undefined: all. */
-  readonly when: When | undefined
-}
-
-/** Composes the guarded links of a routes.yaml, in the order of the file, around the endpoint of a call. */
-export function composeChain(links: readonly ChainLink[], guard: LinkGuard): Middleware {
-  return compose([...links.map((link) => guard.wrap(link)), serveEndpoint])
-}
-
-/** The innermost middleware: calls the endpoint of the request. */
-async function serveEndpoint(ctx: ParameterizedContext): Promise<void> {
-  const exchange = exchangeOf(ctx)
-  // A closed connection needs no reply.
-  if (!exchange.closed) await exchange.endpoint!.serve(exchange, ctx)
-}
-
-/** By how much the timeout of a link may be late, in milliseconds. */
-const TOLERANCE_MS = 250
-
-/** Wraps links as middleware: a link can fail only its own call, and its own time is measured and limited. */
-export class LinkGuard {
-  readonly #timer: PluginTimer
-  readonly #limitMs: number
-  readonly #deadlines: Deadlines<LinkRun>
-
-  /** `limitMs`: a link's own time, without `next`, after which its call fails, in milliseconds. */
-  constructor(timer: PluginTimer, limitMs: number) {
-    this.#timer = timer
-    this.#limitMs = limitMs
-    this.#deadlines = new Deadlines(Math.min(TOLERANCE_MS, limitMs))
-  }
-
-  /** The guarded link. Rejects with a GatewayError; its `next` resolves even if the call fails. */
-  wrap(link: ChainLink): Middleware {
-    const guarded: Middleware = async (ctx, next) => {
-      if (exchangeOf(ctx).closed) return
-      const run = new LinkRun(link, ctx, next, { ms: this.#limitMs, deadlines: this.#deadlines })
-      this.#deadlines.add(run)
-      try {
-        await run.done()
-      } finally {
-        this.#deadlines.remove(run)
-        this.#timer.ran(link.name, 'handle', run.stop(performance.now()))
-      }
-    }
-    return link.when === undefined ? guarded : onlyFor(link.when, guarded)
-  }
-}
-
-/** A link with `when` runs only for calls that fit it. */
-const onlyFor =
-  (when: When, guarded: Middleware): Middleware =>
-  async (ctx, next) => {
-    const exchange = exchangeOf(ctx)
-    const { endpointName, principal, tags } = exchange
-    const hasModel = exchange.endpoint!.check !== 'no body'
-    const call = { endpointName, principal, tags, hasModel, model: async () => (await exchange.call()).model }
-    return (await fits(when, call, ctx.headers)) ? guarded(ctx, next) : next()
-  }
-
-/** The limit of a link's own time in milliseconds, and where it is watched. */
-interface TimeLimit {
-  readonly ms: number
-  readonly deadlines: Deadlines<LinkRun>
-}
-
-/** One run of a link in a call: its handler, its `next`, and its own time. */
-class LinkRun implements Expiring, RunningLink, LinkOfCall {
-  previous: this | undefined
-  next: this | undefined
-  readonly name: string
-  readonly #link: ChainLink
-  readonly #ctx: ParameterizedContext
-  readonly #exchange: Exchange
-  readonly #rest: Next
-  readonly #limit: TimeLimit
-  #ownMs = 0
-  /** Start of the link's current own time; undefined while it waits for `next` and after its end. */
-  #runningSince: number | undefined = performance.now()
-  #reject: ((error: Error) => void) | undefined
-  #inner: Promise<void> | undefined
-  #innerIsOver = false
-  #isOver = false
-
-  constructor(link: ChainLink, ctx: ParameterizedContext, rest: Next, limit: TimeLimit) {
-    this.name = link.name
-    this.#link = link
-    this.#ctx = ctx
-    this.#exchange = exchangeOf(ctx)
-    this.#rest = rest
-    this.#limit = limit
-  }
-
-  /** Runs the handler. Resolves when the handler and its `next` are done; rejects with a GatewayError. */
-  async done(): Promise<void> {
-    this.#exchange.enterLink(this)
-    try {
-      await this.#limited(this.inside(() => this.#link.handle(this.#ctx as never, () => this.#next())))
-      // If a link does not await next(), the head must not be sent too early.
-      if (this.#inner !== undefined && !this.#innerIsOver) await this.#inner
-      if (this.#ctx.body != null && this.#exchange.failure === undefined) throw new ContractViolation('BODY_SET')
-      if (this.#inner === undefined) await this.#limited(sendLinkReply(this.#exchange))
-    } catch (error) {
-      throw pluginError(this.name, 'handle', error)
-    } finally {
-      this.#isOver = true
-    }
-  }
-
-  inside<Result>(work: () => Result): Result {
-    return this.#link.isBuiltIn ? work() : inLink(this, work)
-  }
-
-  itemsInside<Item>(items: Iterable<Item> | AsyncIterable<Item>): Iterable<Item> | AsyncIterable<Item> {
-    return this.#link.isBuiltIn ? items : itemsInLink(this, items)
-  }
-
-  outside<Result>(work: () => Result): Result {
-    return this.#link.isBuiltIn ? work() : outsideLink(work)
-  }
-
-  lost(thrown: unknown): void {
-    const error = this.#exchange.lost(new PluginFailure(this.name, 'background', thrown))
-    this.#reject?.(error)
-  }
-
-  /** Stops the link's own time and returns it, in milliseconds. */
-  stop(now: number): number {
-    this.#ownMs = this.#timeAt(now)
-    this.#runningSince = undefined
-    return this.#ownMs
-  }
-
-  /** The link's own time so far, also if it hangs when its client disconnects. */
-  record(now: number): LinkRecord {
-    const answered = this.#exchange.linkReply !== undefined && this.#inner === undefined
-    return { name: this.name, ms: this.#timeAt(now), ...(answered && { answered }) }
-  }
-
-  /** Of its own time: none while it waits for `next`. */
-  get deadline(): number {
-    const now = performance.now()
-    return this.#runningSince === undefined ? Number.POSITIVE_INFINITY : now + this.#limit.ms - this.#timeAt(now)
-  }
-
-  onDeadline(): void {
-    this.#reject?.(new ContractViolation('TOOK_TOO_LONG'))
-  }
-
-  /** Without the time in which the body is read: a client may send it slowly. */
-  #timeAt(now: number): number {
-    const since = this.#runningSince
-    return since === undefined ? this.#ownMs : this.#ownMs + now - since - this.#exchange.readingMs(since, now)
-  }
-
-  /** Settles as `work` does, or rejects if the link exceeds its time limit. */
-  #limited(work: unknown): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#reject = reject
-      Promise.resolve(work).then(resolve, reject)
-    })
-  }
-
-  #next(): Promise<void> {
-    // The link is done: its call was passed on, answered or has failed.
-    if (this.#isOver) return Promise.resolve()
-    if (this.#inner !== undefined) return this.#violation('NEXT_TWICE')
-    if (this.#exchange.linkReply !== undefined) return this.#violation('NEXT_AFTER_REPLY')
-    this.#inner = this.outside(() => this.#runRest())
-    return this.#inner
-  }
-
-  /** next() resolves even if the call fails, so that every link can set headers of every reply. */
-  async #runRest(): Promise<void> {
-    this.stop(performance.now())
-    try {
-      await this.#rest()
-    } catch (error) {
-      this.#exchange.fail(error)
-    }
-    this.#innerIsOver = true
-    this.#exchange.currentLink = this
-    // A link that threw in the meantime no longer runs.
-    if (this.#isOver) return
-    this.#runningSince = performance.now()
-    this.#limit.deadlines.expect(this.deadline)
-  }
-
-  /** Fails the call and rejects. If the link does not await it, the unhandled rejection must not end the process. */
-  #violation(code: 'NEXT_TWICE' | 'NEXT_AFTER_REPLY'): Promise<never> {
-    const error = pluginError(this.name, 'handle', new ContractViolation(code))
-    this.#exchange.fail(error)
-    const rejected = Promise.reject(error)
-    rejected.catch(() => undefined)
-    return rejected
-  }
-}
+/** The exchange of a request's `ctx.state`. */
+export const { exchangeOf } = LinkState

@@ -1,18 +1,17 @@
-import type { Middleware } from 'koa'
 import type { Config } from '../config/config.ts'
 import type { PriceList } from '../limits/prices/price-list.ts'
 import type { InstanceLeases } from '../plugins/instances.ts'
 import { ModelListing } from '../routing/listing.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { UpstreamState, UpstreamStates } from '../routing/upstream-state.ts'
-import type { ChainLink } from './chain.ts'
+import type { Chain, ChainLink } from './chain.ts'
 
 /** The parts of a generation. */
 export interface GenerationOptions {
   readonly config: Config
   readonly links: readonly ChainLink[]
   /** The links around the endpoint of a call. */
-  readonly chain: Middleware
+  readonly chain: Chain
   readonly table: RoutingTable
   readonly prices: PriceList
   readonly instances: InstanceLeases
@@ -27,7 +26,7 @@ export interface GenerationOptions {
 export class Generation {
   readonly config: Config
   readonly links: readonly ChainLink[]
-  readonly chain: Middleware
+  readonly chain: Chain
   readonly table: RoutingTable
   readonly prices: PriceList
   readonly models: ModelListing

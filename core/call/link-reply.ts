@@ -5,7 +5,7 @@ import { CONVERSATIONS, type ReplyWriter } from '../protocol/client-protocol.ts'
 import { frame } from '../protocol/sse.ts'
 import type { ChatChunk, ChatCompletion } from '../sdk/api.ts'
 import { hasChoices, transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
-import type { Exchange, LinkReply } from './exchange.ts'
+import type { CallLinks, Exchange, LinkReply } from './exchange.ts'
 import { requirePrincipal } from './serve.ts'
 
 /**
@@ -13,7 +13,7 @@ import { requirePrincipal } from './serve.ts'
  * The link may run before auth: the reply still requires a principal that may call the model.
  */
 export async function sendLinkReply(exchange: Exchange): Promise<void> {
-  const { linkReply } = exchange
+  const { reply: linkReply, transforms } = exchange.links!
   if (linkReply === undefined) throw new ContractViolation('NO_NEXT_NO_REPLY')
   const principal = requirePrincipal(exchange)
   const call = await exchange.call()
@@ -31,8 +31,8 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
       await sendChunks(exchange, link.name, { chunks: call.includeUsage ? chunks : withoutUsage(chunks), writer })
     } else {
       const encode = isChat && forms ? (completion: ChatCompletion) => forms.reply(completion) : undefined
-      const body = transformCompletion(copy(reply, exchange), exchange.transforms, encode)
-      exchange.reply = { kind: 'whole', body }
+      const body = transformCompletion(copy(reply, transforms), transforms, encode)
+      exchange.answer({ kind: 'whole', body })
     }
   } catch (thrown) {
     throw pluginError(link.name, 'reply', thrown)
@@ -74,12 +74,14 @@ async function writeChunks(exchange: Exchange, relay: Relay, { chunks, writer }:
       paused = undefined
     },
   }
+  const { signal } = exchange
+  const { transforms } = exchange.links!
   relay.attach(source, 'utf8')
-  exchange.signal.addEventListener('abort', source.resume)
+  signal.addEventListener('abort', source.resume)
   for await (const chunk of chunks) {
-    if (exchange.closed) return
+    signal.throwIfAborted()
     if (!hasChoices(chunk)) throw violationBy(chunk, 'REPLY_OF_OTHER_KIND')
-    for (const sent of transformChunk(copy(chunk, exchange), exchange.transforms, writer)) relay.push(sent, true)
+    for (const sent of transformChunk(copy(chunk, transforms), transforms, writer)) relay.push(sent, true)
     relay.flush()
     if (relay.begun) relay.commit()
     await paused?.promise
@@ -89,7 +91,8 @@ async function writeChunks(exchange: Exchange, relay: Relay, { chunks, writer }:
 }
 
 /** A link may reuse the object that it sends, and the transforms of outer links may change it. */
-const copy = <Part>(part: Part, { transforms }: Exchange): Part => (transforms.length > 0 ? structuredClone(part) : part)
+const copy = <Part>(part: Part, transforms: CallLinks['transforms']): Part =>
+  transforms.length > 0 ? structuredClone(part) : part
 
 /** Only clients that request the usage chunk get it. */
 async function* withoutUsage(chunks: Chunks): AsyncGenerator<ChatChunk> {

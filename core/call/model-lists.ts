@@ -60,7 +60,7 @@ const endpointsFor = ({ wire, text, list }: ModelShape): ModelEndpoints => {
       ...common,
       async serve(exchange, ctx) {
         const models = await exchange.generation!.models.list(requirePrincipal(exchange))
-        exchange.reply = { kind: 'whole', body: Buffer.from(list(models, ctx.query)) }
+        exchange.answer({ kind: 'whole', body: Buffer.from(list(models, ctx.query)) })
       },
     },
     one: {
@@ -70,7 +70,7 @@ const endpointsFor = ({ wire, text, list }: ModelShape): ModelEndpoints => {
         const name = decodeOnce(ctx.path.slice(MODELS_PATH.length + 1).replace(/\/$/, ''))
         const model = await exchange.generation!.models.find(name, principal)
         if (model === undefined) throw modelNotFound(name)
-        exchange.reply = { kind: 'whole', body: Buffer.from(text(model)) }
+        exchange.answer({ kind: 'whole', body: Buffer.from(text(model)) })
       },
     },
   }

@@ -1,18 +1,19 @@
 import { type CallStateStore, type DispatchRequest, dispatch } from '../dispatch/dispatch.ts'
+import type { Relay } from '../dispatch/relay.ts'
 import { checkReferences, profilesFor, toolFormsFor } from '../dispatch/serving.ts'
 import { GatewayError } from '../errors.ts'
-import type { Budgets } from '../limits/budgets.ts'
+import type { BudgetReservation, Budgets } from '../limits/budgets.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import { hasToolForms } from '../protocol/call.ts'
 import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
-import { BYTES_WIRE, type ClientWire, CONVERSATIONS } from '../protocol/client-protocol.ts'
-import type { ModelEndpoint } from '../protocol/format.ts'
+import { BYTES_WIRE, CONVERSATIONS } from '../protocol/client-protocol.ts'
+import type { ModelEndpoint, ReplyFormat } from '../protocol/format.ts'
 import { hostedTools } from '../protocol/hosted-tools.ts'
 import { refusedOfCount, VERSION_HEADER } from '../protocol/messages/version.ts'
 import { prepareForms } from '../protocol/tool-forms.ts'
 import type { Handler } from '../routing/handler.ts'
-import { candidatesOf } from '../routing/route.ts'
+import { type Candidate, candidatesOf, type Route } from '../routing/route.ts'
 import type { Call, Principal } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
@@ -29,85 +30,185 @@ export interface CallServices {
   readonly callStates: CallStateStore
 }
 
+/** An endpoint, by what its calls need that those of another do not. */
+interface ServedEndpoint {
+  readonly services: CallServices
+  readonly format: ReplyFormat
+  /** Whether its calls are charged to budgets. */
+  readonly isCharged: boolean
+  /** Whether its calls may ask for tools that the vendor runs. */
+  readonly mayHaveHostedTools: boolean
+  /** Serves the calls of upstreams that lack the endpoint. */
+  readonly standIn: Handler | undefined
+  /** Keeps the states of tool calls. Clients of other protocols than chat completions keep them as signatures. */
+  readonly states: CallStateStore | undefined
+}
+
 /** The endpoint that sends calls of one format to the upstreams of their model. */
 export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): Endpoint {
   const { name, check, form, reply: format, protocol, wire } = endpoint
-  const { calls, upstreams: client, plugins: timer, budgets, workers } = services
-  // Clients of other protocols keep states as signatures.
-  const states = name === 'chat.completions' ? services.callStates : undefined
   const isCount = name === 'messages.count_tokens'
-  const standIn = isCount ? tokenCounter(workers) : undefined
-  const askedTools = (call: Call) =>
-    call.large ? workers.compute(call, hostedTools, undefined) : hostedTools.run(call, undefined)
-  async function serve(exchange: Exchange): Promise<void> {
-    const principal = requirePrincipal(exchange)
-    const call = await exchange.call()
-    exchange.decide()
-    exchange.trace?.capture(call, exchange.transforms)
-    const { table, prices, config } = exchange.generation!
-    const route = table.route(call.model, principal)
-    exchange.route = route
-    checkReferences(route, call)
-    const candidates = candidatesOf(route.leads)
-    const isCharged = principal.budgets !== undefined && !isCount
-    const mayRefuseTools = isCharged || candidates.some(({ target }) => target.hostedTools !== undefined)
-    const asked = mayRefuseTools && CONVERSATIONS.has(name) ? askedTools(formsOf(call)?.unedited ?? call) : NONE
-    const tools = asked instanceof Promise ? await asked : asked
-    if (isCharged) {
-      const reservation = budgets.reserve({
-        call,
-        principal,
-        candidates,
-        prices,
-        settings: config.budgets,
-        hasHostedTools: tools.length > 0,
-      })
-      exchange.budgetReservation = reservation instanceof Promise ? await reservation : reservation
-    }
-    // The client may disconnect while its body is read, or while a budget is asked for.
-    if (exchange.closed) {
-      exchange.budgetReservation?.settle({})
-      return
-    }
-    const { budgetReservation } = exchange
-    exchange.onClosed = calls.started(call.model.namespace)
-    const forms = formsOf(call)
-    if (exchange.transforms.length > 0) forms?.needChat()
-    if (forms !== undefined && call.large && standIn === undefined) {
-      await forms.prepare(profilesFor(candidates, call), workers)
-      if (exchange.closed) return
-    }
-    if (call.large && hasToolForms(call)) {
-      await prepareForms(call, toolFormsFor(candidates, call), workers)
-      if (exchange.closed) return
-    }
-    const request: DispatchRequest = {
-      call,
-      route,
-      format,
-      ...(standIn && { standIn }),
-      client,
-      threads: workers,
-      timer,
-      states,
-      receivedAt: exchange.times.startedAt,
-      nearest: (name) => table.nearest(name, principal),
-      selection: {
-        key: principal.keyId,
-        account: principal.account,
-        mayCall: (id) => table.mayCallNamed(id, principal),
-        random: Math.random,
-        terms: { hostedTools: tools, capFor: budgetReservation && ((candidate) => budgetReservation.capFor(candidate)) },
-      },
-    }
-    const kind = format.kind?.(call) ?? (call.stream ? 'events' : 'whole')
-    if (kind === 'whole') await sendWhole(exchange, request)
-    else await sendStream(exchange, request, kind === 'bytes' ? BYTES_WIRE : exchange.wire)
+  const served: ServedEndpoint = {
+    services,
+    format,
+    isCharged: !isCount,
+    mayHaveHostedTools: CONVERSATIONS.has(name),
+    standIn: isCount ? tokenCounter(services.workers) : undefined,
+    states: name === 'chat.completions' ? services.callStates : undefined,
   }
-  return { name, check, form, protocol, wire, serve }
+  return { name, check, form, protocol, wire, serve: (exchange) => serve(exchange, served) }
+}
+
+/** A call whose route is known. */
+interface RoutedCall {
+  readonly call: Call
+  readonly principal: Principal
+  readonly route: Route
+  /** All targets that may serve it. */
+  readonly candidates: readonly Candidate[]
+}
+
+/**
+ * Serves one call: who calls, what, by which route, at what cost; then its upstreams. Resolves when the head of the reply may be sent.
+ *
+ * An error on the way is the reply, here and where a link throws after its `next()` (`Exchange.fail`): in place of what is not sent yet, or as
+ * the end of a stream. If the client leaves, or the gateway stops, `exchange.signal` ends whatever the call waits for.
+ */
+async function serve(exchange: Exchange, endpoint: ServedEndpoint): Promise<void> {
+  const { signal } = exchange
+  const attempts = exchange.attempts!
+  const { transforms } = exchange.links!
+  // Held until the call is settled: a reload in the middle is for later calls.
+  const { table } = exchange.generation!
+
+  const principal = requirePrincipal(exchange)
+  const call = await exchange.call()
+  exchange.decide()
+  attempts.trace?.capture(call, transforms)
+
+  const route = table.route(call.model, principal)
+  attempts.route = route
+  checkReferences(route, call)
+  const routed: RoutedCall = { call, principal, route, candidates: candidatesOf(route.leads) }
+
+  const isCharged = endpoint.isCharged && principal.budgets !== undefined
+  const tools = mayRefuseTools(routed, isCharged, endpoint) ? await hostedToolsOf(call, endpoint) : NONE
+  const budget = isCharged ? await reserve(exchange, routed, tools, endpoint) : undefined
+
+  signal.throwIfAborted()
+  exchange.onClosed = endpoint.services.calls.started(call.model.namespace)
+  // A reply that links change must pass them as a chat completion.
+  if (transforms.length > 0) formsOf(call)?.needChat()
+  if (call.large) await prepare(routed, endpoint)
+  signal.throwIfAborted()
+
+  const stream = streamOf(call, exchange, endpoint)
+  const reply = dispatch(requestFor(exchange, routed, { tools, budget, stream, endpoint }), attempts)
+  exchange.dispatching = reply
+  if (stream === undefined) await sendWhole(exchange, reply)
+  else await sendStream(exchange, stream, reply)
 }
 
 const NONE: readonly string[] = []
+
+/** Refuses a call if no link has set a principal: without `auth`, no call is served. */
+export function requirePrincipal({ principal }: Exchange): Principal {
+  if (principal === undefined) throw new GatewayError('missing_api_key')
+  return principal
+}
+
+const mayRefuseTools = ({ candidates }: RoutedCall, isCharged: boolean, { mayHaveHostedTools }: ServedEndpoint): boolean =>
+  mayHaveHostedTools && (isCharged || candidates.some(({ target }) => target.hostedTools !== undefined))
+
+/** The tools of a call that its vendor runs. */
+function hostedToolsOf(call: Call, { services }: ServedEndpoint): Promise<readonly string[]> | readonly string[] {
+  const sent = formsOf(call)?.unedited ?? call
+  return sent.large ? services.workers.compute(sent, hostedTools, undefined) : hostedTools.run(sent, undefined)
+}
+
+/**
+ * Reserves the most that a call may cost of each budget of its caller. What this process has been lent is its own, whatever others spend
+ * meanwhile; if it is too little, the authority is asked, and refuses the call if they have spent the rest. A further attempt asks for more in
+ * the same way (`DispatchedCall.mayAttempt`).
+ */
+async function reserve(
+  exchange: Exchange,
+  { call, principal, candidates }: RoutedCall,
+  tools: readonly string[],
+  { services }: ServedEndpoint,
+): Promise<BudgetReservation | undefined> {
+  const { prices, config } = exchange.generation!
+  const hasHostedTools = tools.length > 0
+  const budgeted = { call, principal, candidates, prices, settings: config.budgets, hasHostedTools }
+  const budget = await services.budgets.reserve(budgeted)
+  // Its client has left meanwhile, and the call is settled.
+  if (exchange.closed) budget?.settle({})
+  else exchange.attempts!.charge.payBy(budget)
+  return budget
+}
+
+/** Translates a large call in a thread, into the forms that its candidates may take. */
+async function prepare({ call, candidates }: RoutedCall, { services, standIn }: ServedEndpoint): Promise<void> {
+  const { workers } = services
+  if (standIn === undefined) await formsOf(call)?.prepare(profilesFor(candidates, call), workers)
+  if (hasToolForms(call)) await prepareForms(call, toolFormsFor(candidates, call), workers)
+}
+
+/** The stream to the client; undefined for a call whose reply is whole. */
+function streamOf(call: Call, exchange: Exchange, { format }: ServedEndpoint): Relay | undefined {
+  const kind = format.kind?.(call) ?? (call.stream ? 'events' : 'whole')
+  return kind === 'whole' ? undefined : exchange.openStream(kind === 'bytes' ? BYTES_WIRE : exchange.wire)
+}
+
+interface DispatchTerms {
+  readonly tools: readonly string[]
+  readonly budget: BudgetReservation | undefined
+  readonly stream: Relay | undefined
+  readonly endpoint: ServedEndpoint
+}
+
+function requestFor(
+  exchange: Exchange,
+  { call, principal, route }: RoutedCall,
+  { tools, budget, stream, endpoint }: DispatchTerms,
+): DispatchRequest {
+  const { table } = exchange.generation!
+  const { services, format, standIn, states } = endpoint
+  return {
+    call,
+    route,
+    format,
+    stream,
+    transforms: exchange.links!.transforms,
+    standIn,
+    states,
+    client: services.upstreams,
+    threads: services.workers,
+    timer: services.plugins,
+    receivedAt: exchange.times.startedAt,
+    nearest: (name) => table.nearest(name, principal),
+    selection: {
+      key: principal.keyId,
+      account: principal.account,
+      mayCall: (id) => table.mayCallNamed(id, principal),
+      random: Math.random,
+      terms: { hostedTools: tools, capFor: budget && ((candidate) => budget.capFor(candidate)) },
+    },
+  }
+}
+
+async function sendWhole(exchange: Exchange, reply: Promise<Buffer | undefined>): Promise<void> {
+  const body = await reply
+  exchange.dispatching = undefined
+  if (body !== undefined) exchange.answer({ kind: 'whole', body })
+}
+
+/** Resolves when the stream is committed, or when the client has waited so long that it needs a heartbeat. */
+async function sendStream(exchange: Exchange, stream: Relay, ended: Promise<unknown>): Promise<void> {
+  // If the head is out by then, it fails by an error frame.
+  ended.catch((error: unknown) => exchange.fail(error))
+  await Promise.race([stream.headDue, ended])
+}
 
 /** Counts the tokens of prompts for upstreams that do not. */
 const tokenCounter = (workers: CallServices['workers']): Handler => ({
@@ -120,33 +221,3 @@ const tokenCounter = (workers: CallServices['workers']): Handler => ({
     return { status: 200, headers: { 'content-type': 'application/json', 'content-length': String(body.length) }, body: [body] }
   },
 })
-
-/** Sends the call to its upstreams, until the last byte of the reply, or of the last attempt. */
-function dispatched(exchange: Exchange, request: DispatchRequest): Promise<Buffer | undefined> {
-  const reply = dispatch(request, exchange)
-  const isOver = (): void => {
-    exchange.dispatching = undefined
-  }
-  exchange.dispatching = reply.then(isOver, isOver)
-  return reply
-}
-
-async function sendWhole(exchange: Exchange, request: DispatchRequest): Promise<void> {
-  const body = await dispatched(exchange, request)
-  if (body !== undefined) exchange.reply = { kind: 'whole', body }
-}
-
-/** Resolves when the stream is committed, or when the client has waited so long that it needs a heartbeat. */
-async function sendStream(exchange: Exchange, request: DispatchRequest, wire: ClientWire): Promise<void> {
-  const stream = exchange.openStream(wire)
-  const sent = dispatched(exchange, request)
-  // If the head is out by then, it fails by an error frame.
-  sent.catch((error: unknown) => exchange.fail(error))
-  await Promise.race([stream.headDue, sent])
-}
-
-/** Refuses a call if no link has set a principal: without `auth`, no call is served. */
-export function requirePrincipal({ principal }: Exchange): Principal {
-  if (principal === undefined) throw new GatewayError('missing_api_key')
-  return principal
-}

@@ -29,19 +29,20 @@ export class Settlement implements HookRunner {
   /** Called once per request, when its reply closes. */
   settle(exchange: Exchange, { headers }: Pick<IncomingMessage, 'headers'>, response: SentReply): void {
     exchange.close(response)
+    const settle = (): void => this.#settle(exchange, headers)
     // An attempt under way ends now, and has its charge.
-    if (exchange.dispatching === undefined) this.#settle(exchange, headers)
-    else void exchange.dispatching.then(() => this.#settle(exchange, headers))
+    if (exchange.dispatching === undefined) settle()
+    else void exchange.dispatching.then(settle, settle)
   }
 
   #settle(exchange: Exchange, headers: IncomingHttpHeaders): void {
-    const { outcome } = exchange
-    if (exchange.charge?.isUnfinished) exchange.budgetReservation?.keep()
-    else exchange.budgetReservation?.settle(outcome)
+    const { outcome, attempts, links } = exchange
+    attempts?.charge.settle(outcome)
     // Probes and scrapes are not calls.
     if (exchange.endpoint === undefined && outcome.error === undefined) return
-    exchange.settled(this, outcome)
-    const running = exchange.settledHooks.map((hook) => this.run(hook, outcome)).filter((work) => work !== undefined)
+    links?.settle(this, outcome)
+    const hooks = links?.settledHooks ?? []
+    const running = hooks.map((hook) => this.run(hook, outcome)).filter((work) => work !== undefined)
     this.#report(exchange, outcome, headers)
     if (running.length === 0) exchange.release()
     else void Promise.all(running).then(() => exchange.release())

@@ -44,8 +44,12 @@ export interface DispatchRequest {
   /** A model that the caller may call, with a name like one that an upstream does not know. */
   readonly nearest?: (name: string) => string | undefined
   readonly format: ReplyFormat
+  /** Takes the events of the reply, whichever attempt they are of; undefined for a whole reply. */
+  readonly stream?: StreamSink | undefined
+  /** What links change in the reply. */
+  readonly transforms: readonly LinkTransform[]
   /** Serves the calls of an endpoint that a provider lacks. */
-  readonly standIn?: Handler
+  readonly standIn?: Handler | undefined
   readonly client: UpstreamClient
   /** Reads large replies. */
   readonly threads: ReplyThreads
@@ -65,21 +69,18 @@ export interface CallStateStore {
 
 /** The call's own side: what it is told of its attempts, and what they need of it. */
 export interface DispatchedCall {
-  /** Aborted if the call must end, with `CLIENT_GONE` or its error as the reason. */
+  /** Aborted when the call must end, with `CLIENT_GONE` or its error as the reason. */
   readonly signal: AbortSignal
-  readonly transforms: readonly LinkTransform[]
-  /** Those that have ended. */
-  readonly attempts: readonly AttemptRecord[]
-  /** Takes the stream; undefined for a whole reply. */
-  readonly stream: StreamSink | undefined
+  /** Ends the call: aborts its signal. */
+  end(reason: GatewayError): void
   /** The plan so far. */
   plan: Plan | undefined
   /** The attempt under way. */
   running: RunningAttempt | undefined
-  /** Ends the call with an error. */
-  abort(reason: GatewayError): void
+  /** The attempts that have ended. */
+  readonly ended: readonly AttemptRecord[]
   /** An attempt, or the wait for one, begins. */
-  waits(): void
+  begins(): void
   /**
    * Whether the limits of the caller pay for an attempt in addition to those before: undefined, or resolves to undefined, if they do, and else
    * to the error with which the call ends.
@@ -106,6 +107,9 @@ export interface RunningAttempt {
  * Sends a call to the targets of its route, one attempt after the other, until one serves it. Resolves to the body of a whole reply; to
  * undefined when a stream has ended or the client has disconnected. Rejects with the GatewayError of the last attempt, or with the reason
  * why none was possible.
+ *
+ * Until an attempt has served the call, or its stream is committed by the first event that carries something, the client has had nothing of
+ * it: a target that stalls before fails its attempt by a time limit of its own (`timeouts` of the candidate), and another one may follow.
  */
 export async function dispatch(request: DispatchRequest, of: DispatchedCall): Promise<Buffer | undefined> {
   const { route, call, selection, standIn } = request
@@ -120,9 +124,11 @@ export async function dispatch(request: DispatchRequest, of: DispatchedCall): Pr
       const { next } = choice
       if (next === undefined) throw errorOf(plan, now)
       note(next, now)
+      // If the signal ends a wait in it, such as the pause before a retry, the wait rejects at once: the setback is then the end of the call.
       const result = await tryTarget(next, request, of, until).catch((error: unknown) => setbackOf(error, of.signal))
       if (result.kind === 'served') return result.body
       if (result.kind === 'lost') throw result.error
+      // By the table in retry.ts: a refused credential is followed by the next one of its namespace, and when none is left by the next target.
       plan = after(plan, result, performance.now())
     }
   } finally {
@@ -140,9 +146,9 @@ type Result =
 async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: DispatchedCall, until: number): Promise<Result> {
   const { signal } = of
   const { upstream, health } = next.candidate.target
-  of.waits()
+  of.begins()
   if (next.pauseMs > 0) await delay(next.pauseMs, undefined, { signal })
-  // What failed attempts have used may leave too little of the caller's limits for another one.
+  // What failed attempts, and other calls meanwhile, have used may leave too little of the caller's limits for another one.
   const unpaid = await of.mayAttempt(next.candidate)
   if (unpaid !== undefined) return { kind: 'lost', error: unpaid }
   const taken = takeShare(next, until, signal)
@@ -189,7 +195,7 @@ async function makeAttempt(
   const { candidate, handler, call, forms, ownTools, credential, credentialRefused, withoutStates, hold } = next
   const { target, timeouts, strict } = candidate
   const { account } = request.selection
-  const { stream, transforms } = of
+  const { stream, transforms } = request
   const served = credential === undefined ? target.served : { ...target.served, credential: credential.name }
   const startedAt = performance.now()
   const start = startedAt - request.receivedAt
@@ -204,7 +210,7 @@ async function makeAttempt(
     call,
     served: target.served,
     handler,
-    number: of.attempts.length + 1,
+    number: of.ended.length + 1,
     credentialRefused,
     strict,
     format: formatOf(next, request),
@@ -335,9 +341,9 @@ class TotalTimeout implements Expiring, Disposable {
   next: this | undefined
   /** Of all attempts together. */
   deadline: number
-  readonly #call: Pick<DispatchedCall, 'abort'>
+  readonly #call: Pick<DispatchedCall, 'end'>
 
-  constructor(deadline: number, call: Pick<DispatchedCall, 'abort'>) {
+  constructor(deadline: number, call: Pick<DispatchedCall, 'end'>) {
     this.deadline = deadline
     this.#call = call
     deadlines.add(this)
@@ -345,7 +351,7 @@ class TotalTimeout implements Expiring, Disposable {
 
   onDeadline(): void {
     this.deadline = Number.POSITIVE_INFINITY
-    this.#call.abort(timeoutError('total'))
+    this.#call.end(timeoutError('total'))
   }
 
   [Symbol.dispose](): void {

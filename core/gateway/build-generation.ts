@@ -1,4 +1,4 @@
-import { type ChainLink, composeChain, type LinkGuard } from '../call/chain.ts'
+import { Chain, type ChainLink, type LinkGuard } from '../call/chain.ts'
 import { Generation } from '../call/generation.ts'
 import type { Config, LinkConfig, NamespaceConfig } from '../config/config.ts'
 import { NamespaceSecrets } from '../config/digests.ts'
@@ -43,7 +43,7 @@ export async function buildGeneration(
       sandbox: await builder.createSandbox(),
       pricedModels: (namespace) => prices.callableModels(config.namespaces.get(namespace)!),
     })
-    const chain = composeChain(links, services.linkGuard)
+    const chain = new Chain(links, services.linkGuard)
     return new Generation({ config, links, chain, table, prices, instances, states: builder.states })
   } catch (error) {
     await instances.close()

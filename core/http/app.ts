@@ -200,7 +200,7 @@ const serve =
     const { requestIdHeader } = exchange.wire
     if (requestIdHeader !== undefined) ctx.res.setHeader(requestIdHeader, exchange.id)
     services.admission.check()
-    return generation.chain(ctx as never, () => Promise.resolve())
+    return generation.chain.run(exchange, ctx)
   }
 
 /** Up to this size, in bytes, a body is sent as one latin1 string, in one write with the head. */
@@ -211,10 +211,11 @@ function respond(exchange: Exchange, response: ServerResponse): void {
   if (exchange.closed) return
   if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
   if (exchange.cap !== undefined) response.setHeader('x-umg-output-cap', exchange.cap)
-  if (exchange.failure !== undefined) sendError(exchange.failure, exchange.wire, response)
-  else if (exchange.reply?.kind === 'stream') sendStream(exchange.reply.stream, response)
-  else if (exchange.reply !== undefined) sendJson(200, exchange.reply.body, response)
-  else sendError(new GatewayError('internal_error', { cause: new CodedError('NO_REPLY', 'no reply') }), exchange.wire, response)
+  const { reply, wire } = exchange
+  if (reply?.kind === 'error') sendError(reply.error, wire, response)
+  else if (reply?.kind === 'stream') sendStream(reply.stream, response)
+  else if (reply?.kind === 'whole') sendJson(200, reply.body, response)
+  else sendError(new GatewayError('internal_error', { cause: new CodedError('NO_REPLY', 'no reply') }), wire, response)
 }
 
 /** Sends an error as the client's protocol writes it. The request id is a header, never part of the body. */

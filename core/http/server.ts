@@ -206,7 +206,7 @@ async function stop({ servers, accepted, open, grace }: Stopping): Promise<void>
     for (const server of servers) server.closeIdleConnections()
   }, 50)
   const graceTimer = setTimeout(() => {
-    for (const exchange of open) exchange.abort(new GatewayError('service_unavailable', { headers: { 'retry-after': '1' } }))
+    for (const exchange of open) exchange.end(new GatewayError('service_unavailable', { headers: { 'retry-after': '1' } }))
     setTimeout(() => {
       for (const server of servers) server.closeAllConnections()
     }, ERROR_FLUSH_MS).unref()

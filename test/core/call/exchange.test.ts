@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { CallAttempts, CallCharge } from '../../../core/call/attempts.ts'
 import { Exchange } from '../../../core/call/exchange.ts'
 import type { Relay } from '../../../core/dispatch/relay.ts'
 
@@ -8,22 +9,30 @@ function pass(ms: number): void {
   while (performance.now() < until);
 }
 
+/** The attempts of a call that costs nothing. */
+function attemptsOf(exchange: Exchange): CallAttempts {
+  const prices = { costOf: () => undefined, chargeOf: () => undefined }
+  const charge = new CallCharge(exchange, { prices, journal: undefined })
+  return new CallAttempts(exchange, { charge, trace: undefined, hasForeignBetas: false })
+}
+
 const SERVED = { namespace: 'open', model: 'm', provider: 'openai-compatible' }
 
 describe('the time of a call', () => {
   it('is the gateway’s own except while it waits for an upstream', () => {
     const exchange = new Exchange()
-    exchange.waits()
+    const attempts = attemptsOf(exchange)
+    attempts.begins()
     pass(2)
-    exchange.servedBy(SERVED, [], undefined)
+    attempts.servedBy(SERVED, [], undefined)
     const { total, overhead } = exchange.times.elapsed()
     expect(total - overhead).to.be.at.least(2)
   })
 
   it('is the upstream’s from the head of a stream on', () => {
     const exchange = new Exchange()
-    exchange.reply = { kind: 'stream', stream: {} as Relay }
-    exchange.servedBy(SERVED, [], undefined)
+    exchange.answer({ kind: 'stream', stream: {} as Relay })
+    attemptsOf(exchange).servedBy(SERVED, [], undefined)
     const { overhead } = exchange.times.elapsed()
     pass(2)
     expect(exchange.times.elapsed().overhead).to.equal(overhead)

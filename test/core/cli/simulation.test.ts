@@ -64,13 +64,11 @@ describe('umg explain', () => {
     const ending = new AbortController()
     const of: DispatchedCall = {
       signal: ending.signal,
-      transforms: [],
-      attempts: [],
-      stream: undefined,
+      end: (reason) => ending.abort(reason),
       plan: undefined,
       running: undefined,
-      abort: (reason) => ending.abort(reason),
-      waits: () => undefined,
+      ended: [],
+      begins: () => undefined,
       mayAttempt: () => undefined,
       attempted({ namespace, model, result }) {
         const cause = result === 'ok' ? undefined : causeOf(result as ErrorName)
@@ -83,6 +81,7 @@ describe('umg explain', () => {
       route,
       selection,
       format: chatReply,
+      transforms: [],
       client,
       threads: UNUSED,
       timer: { ran: () => undefined },
