@@ -4,13 +4,14 @@ import { GatewayError } from '../errors.ts'
 import type { Budgets } from '../limits/budgets.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
-import { hasToolForms } from '../protocol/call.ts'
-import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
+import { ClientCall } from '../protocol/call.ts'
 import { BYTES_WIRE, type ClientWire, CONVERSATIONS } from '../protocol/client-protocol.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
 import { hostedTools } from '../protocol/hosted-tools.ts'
+import { JsonBody } from '../protocol/json-body.ts'
 import { refusedOfCount, VERSION_HEADER } from '../protocol/messages/version.ts'
 import { prepareForms } from '../protocol/tool-forms.ts'
+import { asSent, type CallWorkers, translationOf } from '../protocol/translation.ts'
 import type { Handler } from '../routing/handler.ts'
 import { candidatesOf } from '../routing/route.ts'
 import type { Call, Principal } from '../sdk/api.ts'
@@ -51,7 +52,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     const candidates = candidatesOf(route.leads)
     const isCharged = principal.budgets !== undefined && !isCount
     const mayRefuseTools = isCharged || candidates.some(({ target }) => target.hostedTools !== undefined)
-    const asked = mayRefuseTools && CONVERSATIONS.has(name) ? askedTools(formsOf(call)?.unedited ?? call) : NONE
+    const asked = mayRefuseTools && CONVERSATIONS.has(name) ? askedTools(asSent(call)) : NONE
     const tools = asked instanceof Promise ? await asked : asked
     if (isCharged) {
       const charge = budgets.charge({
@@ -71,14 +72,15 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     }
     const { budgetCharge } = exchange
     exchange.onClosed = calls.started(call.model.namespace)
-    const forms = formsOf(call)
-    if (exchange.transforms.length > 0) forms?.needChat()
-    if (forms !== undefined && call.large && standIn === undefined) {
-      await forms.prepare(profilesFor(candidates, call), workers)
+    const translation = translationOf(call)
+    if (exchange.transforms.length > 0) translation?.needChat()
+    if (translation !== undefined && call.large && standIn === undefined) {
+      await translation.prepare(call, profilesFor(candidates, call), workers)
       if (exchange.closed) return
     }
-    if (call.large && hasToolForms(call)) {
-      await prepareForms(call, toolFormsFor(candidates, call), workers)
+    const body = ClientCall.bodyOf(call)
+    if (call.large && body instanceof JsonBody && body.hasToolForms) {
+      await prepareForms(call, body, toolFormsFor(candidates, call), workers)
       if (exchange.closed) return
     }
     const request: DispatchRequest = {

@@ -1,7 +1,6 @@
-import { guardedOf } from '../protocol/call.ts'
+import type { GuardedMember } from '../protocol/guarded-members.ts'
 import type { Keeper } from '../protocol/kept-ids.ts'
 import { checkKept } from '../protocol/kept-references.ts'
-import type { Call } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { Target } from './route.ts'
 
@@ -14,11 +13,10 @@ export interface Reach {
 }
 
 /**
- * Throws `GatewayError` (400) for a call, in the client's own protocol, that would reach a model or something kept that its caller may not
+ * Throws `GatewayError` (400) for the guarded members of a call, in the client's own protocol, that would reach a model or something kept that its caller may not
  * use: docs/decisions/members-of-requests.md.
  */
-export function checkGuarded(call: Call, { target, keeper, mayCall }: Reach): void {
-  const members = guardedOf(call)
+export function checkGuarded(members: readonly GuardedMember[], { target, keeper, mayCall }: Reach): void {
   if (members.length === 0) return
   const { namespace } = target.served
   for (const { kind, param, value } of members) {

@@ -3,16 +3,16 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
-import { ClientCall, modelNotFound, UNCOUNTED } from '../../../core/protocol/call.ts'
+import { type CallContext, ClientCall, modelNotFound, UNCOUNTED, withDefaults } from '../../../core/protocol/call.ts'
 import { chatCompletions } from '../../../core/protocol/chat-completions.ts'
-import { withDefaults } from '../../../core/protocol/filled-call.ts'
+import { JsonBody } from '../../../core/protocol/json-body.ts'
 import type { ModelId } from '../../../core/sdk/api.ts'
 
 const HELLO = '"messages":[{"role":"user","content":"Hello"}]'
 const GOOD = `{"model":"ns/a/b",${HELLO}}`
 
 function clientCall(text: string, upstreamHeaders: Readonly<Record<string, string>> = {}, decided = false): ClientCall {
-  return new ClientCall(Buffer.from(text), {
+  const context: CallContext = {
     id: 'req_1',
     endpoint: 'chat.completions',
     check: chatCompletions.check,
@@ -24,7 +24,8 @@ function clientCall(text: string, upstreamHeaders: Readonly<Record<string, strin
     upstreamHeaders,
     memory: UNCOUNTED,
     decided,
-  })
+  }
+  return new ClientCall(context, JsonBody.read(Buffer.from(text), context))
 }
 
 setFlagsFromString('--expose-gc')
