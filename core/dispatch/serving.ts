@@ -50,7 +50,7 @@ export interface CallTerms {
   readonly capFor?: ((candidate: Candidate) => number) | undefined
 }
 
-/** What serving depends on beside the candidate and the call. */
+/** What serving depends on in addition to the candidate and the call. */
 export interface ServingContext {
   /** The id of the caller's account. */
   readonly account: string
@@ -88,9 +88,11 @@ export function servingOf(
   if (translation === undefined) {
     if (own === undefined) return undefined
     guard()
-    if (own !== provider) return { handler: own, call: withDefaults(call, defaults), dropped: NONE, translation: undefined, cap }
-    const { sent, ...fitted } = withTakenTools(provider, call, { model, defaults })
-    return { handler: chatHandler(provider, sent, model), call: sent, ...fitted, translation: undefined, cap }
+    const isChat = own === provider
+    const tools = isChat ? takenTools(provider, call, model, defaults) : undefined
+    const sent = ClientCall.with(call, tools?.body ?? client, defaults)
+    const handler = isChat ? chatHandler(provider, sent, model) : own
+    return { handler, call: sent, dropped: tools?.dropped ?? NONE, translation: undefined, ownTools: tools?.ownTools, cap }
   }
   const isTaken = takesOwn(own, call, model)
   const native = own && isTaken ? translation.native : undefined
@@ -117,33 +119,27 @@ const clientOf = (call: Call): ClientBody => ClientCall.bodyOf(call).client
 const takesOwn = (handler: Handler | undefined, call: Call, model: string): boolean =>
   handler?.takes?.(ClientCall.with(call, clientOf(call)), model) !== false
 
-/** The forms of tools that a provider takes of a chat completion beside function tools; undefined if it takes all. */
+/** The forms of tools that a provider takes of a chat completion in addition to function tools; undefined if it takes all. */
 const formsTaken = (provider: Provider, call: Call, model: string): readonly ToolForm[] | undefined =>
   toolFormsOf(chatHandler(provider, call, model), model)
 
-/** A chat completion as a provider takes it. */
-interface ToolFitting extends Pick<Serving, 'dropped' | 'ownTools'> {
-  readonly sent: Call
+/** The body of a chat completion with tools that a provider takes. */
+interface TakenTools extends Pick<Serving, 'dropped' | 'ownTools'> {
+  readonly body: JsonBody
 }
 
-interface TakenBy {
-  readonly model: string
-  readonly defaults: Defaults | undefined
-}
-
-/** The call with a route's defaults, and with its tools in the forms and with the names that a provider takes. */
-function withTakenTools(provider: Provider, call: Call, { model, defaults }: TakenBy): ToolFitting {
+/** The body with its tools in the forms, and with the names, that a provider takes; undefined if it takes those of the client. */
+function takenTools(provider: Provider, call: Call, model: string, defaults: Defaults | undefined): TakenTools | undefined {
   const client = clientOf(call)
-  const whole = withDefaults(call, defaults)
-  if (!(client instanceof JsonBody)) return { sent: whole, dropped: NONE }
-  const forms = client.hasToolForms ? formsTaken(provider, whole, model) : undefined
+  if (!(client instanceof JsonBody) || !(client.hasToolForms || client.hasUnplainNames)) return undefined
+  const forms = client.hasToolForms ? formsTaken(provider, withDefaults(call, defaults), model) : undefined
   const formed = forms && formedBody(client, forms)
-  const known = formed?.body ?? client
-  const names = known.hasUnplainNames ? provider.toolNames?.(model) : undefined
-  const named = names && withFittedNames(known, names)
-  if (formed === undefined && named === undefined) return { sent: whole, dropped: NONE }
+  const body = formed?.body ?? client
+  const names = body.hasUnplainNames ? provider.toolNames?.(model) : undefined
+  const named = names && withFittedNames(body, names)
+  if (formed === undefined && named === undefined) return undefined
   const ownTools = [named && (() => withOwnNames(named.names)), formed?.reply].filter((each) => each !== undefined)
-  return { sent: ClientCall.with(call, named?.body ?? known, defaults), dropped: formed?.dropped ?? NONE, ownTools }
+  return { body: named?.body ?? body, dropped: formed?.dropped ?? NONE, ownTools }
 }
 
 /** The forms of tools that candidates take of a call, of those that do not take all. */

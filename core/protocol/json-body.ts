@@ -42,8 +42,10 @@ const TOOL_FORMS = { marks: ['custom', 'function_call'], members: ['functions', 
 
 const RELEASED = Buffer.alloc(0)
 
-/** The caps of a chat completion, and the value by which some clients mean none. */
-const [CAPS, UNCAPPED] = [['max_tokens', 'max_completion_tokens'], -1]
+/** The caps of a chat completion. */
+const CAPS = ['max_tokens', 'max_completion_tokens']
+/** The value of a cap by which some clients mean none. */
+const UNCAPPED = -1
 
 /** What a body is read for. */
 export type BodySource = Pick<CallContext, 'endpoint' | 'check' | 'memory' | 'clientHeaders'>
@@ -103,7 +105,7 @@ export class JsonBody implements ClientBody {
     const body = new JsonBody(bytes, source, scanned, undefined, client)
     const head = body.#head
     // Most upstreams refuse this form of "no limit"; an absent cap says the same to all of them.
-    if (source.endpoint === 'chat.completions' && CAPS.some((name) => head[name] === UNCAPPED)) {
+    if (source.endpoint === 'chat.completions' && (head.max_tokens === UNCAPPED || head.max_completion_tokens === UNCAPPED)) {
       const caps = CAPS.filter((name) => head[name] === UNCAPPED)
       return JsonBody.read(body.splice(Object.fromEntries(caps.map((name) => [name, undefined]))), source, undefined, client)
     }

@@ -35,7 +35,7 @@ interface FormedBytes extends Pick<FormedBody, 'dropped'> {
   readonly own: OwnTools
 }
 
-/** A request in the forms that its upstream takes beside function tools. */
+/** A request in the forms that its upstream takes in addition to function tools. */
 function toForms(body: Pick<JsonBody, 'value' | 'splice'>, takes: readonly ToolForm[]): FormedBytes {
   const { members, ...formed } = formedMembers(body.value, takes)
   return { ...formed, bytes: body.splice(members) }
@@ -48,7 +48,7 @@ export const formedBytes = defineCallFunction(import.meta.url, 'formedBytes', (c
 
 const keyOf = (takes: readonly ToolForm[]): string => takes.join()
 
-/** The body for an upstream that takes these forms beside function tools. Throws `GatewayError` (400) for a tool without a name. */
+/** The body for an upstream that takes these forms in addition to function tools. Throws `GatewayError` (400) for a tool without a name. */
 export const formedBody = (body: JsonBody, takes: readonly ToolForm[]): FormedBody =>
   body.formed?.get(keyOf(takes)) ?? keep(body, takes, toForms(body, takes))
 

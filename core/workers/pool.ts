@@ -117,7 +117,9 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
       const computed = (await runLarge(() => computationOf(call, fn, input), COMPUTE_RESULT)) as Computed<Result>
       if (!('refused' in computed)) return computed.result
       const { row, message, ...details } = computed.refused
-      throw Object.assign(new GatewayError(row, details), { message })
+      const refused = new GatewayError(row, details)
+      refused.message = message
+      throw refused
     },
     run: (module, name, input) => run({ input, moved: [] }, { filename: module.href, name }),
     get queueSize() {
