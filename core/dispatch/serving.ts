@@ -3,14 +3,14 @@ import { expectFetchable } from '../protocol/addresses.ts'
 import { type ClientBody, ClientCall, type Defaults, missingIn, withDefaults } from '../protocol/call.ts'
 import type { Profile } from '../protocol/client-protocol.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
+import type { GuardedMember } from '../protocol/guarded-members.ts'
 import { JsonBody } from '../protocol/json-body.ts'
 import { isKeptBy, type Keeper, type KeptCall } from '../protocol/kept-ids.ts'
-import { keptIds } from '../protocol/kept-references.ts'
+import { checkKept, keptIds } from '../protocol/kept-references.ts'
 import { formedBody } from '../protocol/tool-forms.ts'
 import { withFittedNames, withOwnNames } from '../protocol/tool-names.ts'
 import { type Translation, translationOf } from '../protocol/translation.ts'
 import type { Credential } from '../routing/credentials.ts'
-import { checkGuarded, type Reach } from '../routing/guard.ts'
 import { chatHandler, droppedParameters, type Handler, parametersOf, tableFor, toolFormsOf } from '../routing/handler.ts'
 import { type Candidate, candidatesOf, type Route, type Target } from '../routing/route.ts'
 import {
@@ -23,6 +23,7 @@ import {
   type ToolForm,
   takesCap,
 } from '../sdk/api.ts'
+import { unsupportedParameter } from '../sdk/parameters.ts'
 
 /** How a candidate serves a call. */
 export interface Serving {
@@ -54,7 +55,8 @@ export interface CallTerms {
 export interface ServingContext {
   /** The id of the caller's account. */
   readonly account: string
-  readonly mayCall: Reach['mayCall']
+  /** Whether the caller may call a model, by its id. */
+  readonly mayCall: (id: string) => boolean
   /** Serves the calls of an endpoint that the candidate's provider lacks. */
   readonly standIn: Handler | undefined
   readonly terms: CallTerms
@@ -179,6 +181,49 @@ function checkHostedTools({ hostedTools: allowed, served }: Target, { hostedTool
 
 /** Its calls reach no vendor. */
 const SANDBOX = 'sandbox'
+
+/** What a caller may use at a target. */
+interface Reach {
+  readonly target: Target
+  readonly keeper: Keeper
+  readonly mayCall: ServingContext['mayCall']
+}
+
+/**
+ * Throws `GatewayError` (400) for the guarded members of a call, in the client's own protocol, that would reach a model or something kept that its caller may not
+ * use: docs/decisions/members-of-requests.md.
+ */
+function checkGuarded(members: readonly GuardedMember[], { target, keeper, mayCall }: Reach): void {
+  if (members.length === 0) return
+  const { namespace } = target.served
+  for (const { kind, param, value } of members) {
+    if (kind === 'model') {
+      const id = `${namespace}/${typeof value === 'string' ? value : JSON.stringify(value)}`
+      if (!mayCall(id))
+        throw unsupportedParameter(
+          param,
+          `Your key may not call '${id.slice(0, 200)}': name a model of GET /v1/models, or leave it out.`,
+        )
+    } else if (kind === 'choice')
+      throw unsupportedParameter(
+        param,
+        'It chooses another model. Name one, in `model`; the operator configures which model follows another.',
+      )
+    else if (kind === 'later' && value !== false)
+      throw unsupportedParameter(
+        param,
+        'The gateway keeps no replies to fetch later: leave it out, and ask for a stream if the answer takes long.',
+      )
+    else if (kind === 'kept' && !target.keptObjects && !isEmpty(value))
+      throw unsupportedParameter(
+        param,
+        `It refers to what the upstream keeps, and all callers share that: send the content itself. The operator may allow it by \`keptObjects: allow\` of the namespace ${namespace}.`,
+      )
+  }
+  checkKept(members, keeper)
+}
+
+const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
 /** The parameters that a candidate drops, by the client's names. */
 export function droppedBy({ handler, call, dropped, translation }: Serving, { target }: Candidate): readonly string[] {
