@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import { ContractViolation } from '../plugins/faults.ts'
-import { type CallContext, ClientCall, LARGE, releaseBody } from '../protocol/call.ts'
-import { CallForms, type CallWorkers } from '../protocol/call-forms.ts'
+import { type CallContext, ClientCall } from '../protocol/call.ts'
 import type { ClientProtocol } from '../protocol/client-protocol.ts'
-import { FormCall } from '../protocol/form-call.ts'
-import { largeCall } from '../protocol/large-call.ts'
+import { FormBody } from '../protocol/form-body.ts'
+import { JsonBody, LARGE, readLarge } from '../protocol/json-body.ts'
+import { type CallWorkers, translated } from '../protocol/translation.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { RoutingTable } from '../routing/table.ts'
-import type { Call, EndpointName, Principal } from '../sdk/api.ts'
+import type { Call, EndpointName, ModelId, Principal } from '../sdk/api.ts'
 import type { Admission, CallMemory } from './admission.ts'
 import { readBody } from './read-body.ts'
 import { type Form, hasForm, readForm } from './read-form.ts'
@@ -44,11 +44,9 @@ export class CallBody {
   readonly #ctx: Pick<ParameterizedContext, 'req' | 'res'>
   readonly #services: BodyServices
   #reading: Promise<Call> | undefined
-  #client: ClientCall | undefined
+  #context: BodyContext | undefined
   #form: Form | undefined
-  #memory: CallMemory | undefined
   #disk: CallMemory | undefined
-  #context: CallContext | undefined
   /** Start and end of the reading, in monotonic milliseconds. */
   #beganAt = Number.POSITIVE_INFINITY
   #endedAt = Number.POSITIVE_INFINITY
@@ -83,59 +81,79 @@ export class CallBody {
   /** Frees the body, once it is no longer being read. */
   release(): void {
     const free = (): void => {
-      if (this.#client !== undefined) releaseBody(this.#client)
+      if (this.call !== undefined) ClientCall.bodyOf(this.call).client.release()
       this.#form?.close()
-      this.#memory?.release()
+      this.#context?.memory.release()
       this.#disk?.release()
     }
     this.#reading?.then(free, free)
   }
 
   async #read(): Promise<Call> {
-    const { id, endpoint, generation, principal, upstreamHeaders } = this.#owner
+    const { endpoint, generation, principal } = this.#owner
     if (endpoint === undefined || endpoint.check === 'no body') throw new ContractViolation('NO_BODY')
     const { table } = generation!
+    const { form, protocol } = endpoint
     const { admission, scanner } = this.#services
-    const { name, check, form, protocol } = endpoint
     const memory = admission.memoryFor(principal?.keyId ?? '')
-    const resolve: CallContext['resolve'] = (name) => table.find(name, principal)
-    this.#memory = memory
     const clientHeaders = protocol && headersOf(this.#ctx.req.headers, protocol)
-    this.#context = {
-      id,
-      endpoint: name,
-      check,
-      resolve,
-      upstreamHeaders,
-      ...(clientHeaders && { clientHeaders }),
-      memory,
-      decided: false,
-    }
+    const context = new BodyContext(this.#owner, { endpoint: endpoint.name, check: endpoint.check, clientHeaders, memory, table })
+    this.#context = context
     this.#beganAt = performance.now()
     try {
       const most = table.maxBody[principal?.kind ?? 'live']
       if (form === 'always' || (form === 'maybe' && hasForm(this.#ctx.req))) {
-        this.call = await this.#readForm(this.#context, Math.min(admission.largestUpload, most))
+        this.call = new ClientCall(context, await this.#readForm(context, Math.min(admission.largestUpload, most)))
         return this.call
       }
-      const max = Math.min(admission.largestBody, most)
-      const bytes = await readBody(this.#ctx.req, this.#ctx.res, { max, memory })
-      const isLarge = bytes.length > LARGE.bytes
-      const client = isLarge ? await largeCall(bytes, this.#context, scanner) : new ClientCall(bytes, this.#context)
-      this.#client = client
-      this.call = protocol === undefined ? client : new CallForms(client, protocol, this.#context).view
+      const bytes = await readBody(this.#ctx.req, this.#ctx.res, { max: Math.min(admission.largestBody, most), memory })
+      const client = bytes.length > LARGE.bytes ? await readLarge(bytes, context, scanner) : JsonBody.read(bytes, context)
+      this.call = new ClientCall(context, protocol === undefined ? client : translated(client, protocol))
       return this.call
     } finally {
       this.#endedAt = performance.now()
     }
   }
 
-  async #readForm(context: CallContext, max: number): Promise<Call> {
+  async #readForm(context: BodyContext, max: number): Promise<FormBody> {
     const { admission, uploads: folder } = this.#services
     this.#disk = admission.diskFor(this.#owner.principal?.keyId ?? '')
     const limits = { max, memory: context.memory, disk: this.#disk, folder }
     this.#form = await readForm(this.#ctx.req, this.#ctx.res, limits)
-    return new FormCall(this.#form.parts, context)
+    return new FormBody(this.#form.parts, context)
+  }
+}
+
+type OwnContext = Pick<CallContext, 'endpoint' | 'check' | 'clientHeaders'> & {
+  readonly memory: CallMemory
+  readonly table: RoutingTable
+}
+
+/** What a call has in addition to its body. It holds nothing of the connection: a plugin may keep the call. */
+class BodyContext implements CallContext {
+  readonly id: string
+  readonly endpoint: EndpointName
+  readonly check: RequestCheck
+  readonly upstreamHeaders: Readonly<Record<string, string>>
+  readonly clientHeaders: CallContext['clientHeaders']
+  readonly memory: CallMemory
+  decided = false
+  readonly #table: RoutingTable
+  readonly #principal: Principal | undefined
+
+  constructor({ id, principal, upstreamHeaders }: BodyOwner, { endpoint, check, clientHeaders, memory, table }: OwnContext) {
+    this.id = id
+    this.endpoint = endpoint
+    this.check = check
+    this.upstreamHeaders = upstreamHeaders
+    this.clientHeaders = clientHeaders
+    this.memory = memory
+    this.#table = table
+    this.#principal = principal
+  }
+
+  resolve(name: string): ModelId {
+    return this.#table.find(name, this.#principal)
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Relay } from '../dispatch/relay.ts'
 import { ContractViolation, pluginError, violationBy } from '../plugins/faults.ts'
-import { formsOf } from '../protocol/call-forms.ts'
 import { CONVERSATIONS, type ReplyWriter } from '../protocol/client-protocol.ts'
 import { frame } from '../protocol/sse.ts'
+import { translationOf } from '../protocol/translation.ts'
 import type { ChatChunk, ChatCompletion } from '../sdk/api.ts'
 import { hasChoices, transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
 import type { CallLinks, Exchange, LinkReply } from './exchange.ts'
@@ -21,16 +21,16 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
   exchange.generation!.table.route(call.model, principal)
   const { link, reply } = linkReply
   try {
-    const forms = formsOf(call)
+    const replies = translationOf(call)?.repliesTo(call)
     const isChat = CONVERSATIONS.has(call.endpoint)
     if (reply == null || isChunks(reply) !== call.stream || (isChunks(reply) ? !isChat : isChat && !hasChoices(reply)))
       throw violationBy(reply, 'REPLY_OF_OTHER_KIND')
     if (isChunks(reply)) {
-      const writer = forms?.writer() ?? AS_THEY_ARE
+      const writer = replies?.writer() ?? AS_THEY_ARE
       const chunks = link.itemsInside(reply)
       await sendChunks(exchange, link.name, { chunks: call.includeUsage ? chunks : withoutUsage(chunks), writer })
     } else {
-      const encode = isChat && forms ? (completion: ChatCompletion) => forms.reply(completion) : undefined
+      const encode = isChat && replies ? (completion: ChatCompletion) => replies.reply(completion) : undefined
       const body = transformCompletion(copy(reply, transforms), transforms, encode)
       exchange.answer({ kind: 'whole', body })
     }

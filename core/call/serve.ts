@@ -5,13 +5,14 @@ import { GatewayError } from '../errors.ts'
 import type { BudgetReservation, Budgets } from '../limits/budgets.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
-import { hasToolForms } from '../protocol/call.ts'
-import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
+import { ClientCall } from '../protocol/call.ts'
 import { BYTES_WIRE, CONVERSATIONS } from '../protocol/client-protocol.ts'
 import type { ModelEndpoint, ReplyFormat } from '../protocol/format.ts'
 import { hostedTools } from '../protocol/hosted-tools.ts'
+import { JsonBody } from '../protocol/json-body.ts'
 import { refusedOfCount, VERSION_HEADER } from '../protocol/messages/version.ts'
 import { prepareForms } from '../protocol/tool-forms.ts'
+import { asSent, type CallWorkers, translationOf } from '../protocol/translation.ts'
 import type { Handler } from '../routing/handler.ts'
 import { type Candidate, candidatesOf, type Route } from '../routing/route.ts'
 import type { Call, Principal } from '../sdk/api.ts'
@@ -98,7 +99,7 @@ async function serve(exchange: Exchange, endpoint: ServedEndpoint): Promise<void
   signal.throwIfAborted()
   exchange.onClosed = endpoint.services.calls.started(call.model.namespace)
   // A reply that links change must pass them as a chat completion.
-  if (transforms.length > 0) formsOf(call)?.needChat()
+  if (transforms.length > 0) translationOf(call)?.needChat()
   if (call.large) await prepare(routed, endpoint)
   signal.throwIfAborted()
 
@@ -122,7 +123,7 @@ const mayRefuseTools = ({ candidates }: RoutedCall, isCharged: boolean, { mayHav
 
 /** The tools of a call that its vendor runs. */
 function hostedToolsOf(call: Call, { services }: ServedEndpoint): Promise<readonly string[]> | readonly string[] {
-  const sent = formsOf(call)?.unedited ?? call
+  const sent = asSent(call)
   return sent.large ? services.workers.compute(sent, hostedTools, undefined) : hostedTools.run(sent, undefined)
 }
 
@@ -150,8 +151,9 @@ async function reserve(
 /** Translates a large call in a thread, into the forms that its candidates may take. */
 async function prepare({ call, candidates }: RoutedCall, { services, standIn }: ServedEndpoint): Promise<void> {
   const { workers } = services
-  if (standIn === undefined) await formsOf(call)?.prepare(profilesFor(candidates, call), workers)
-  if (hasToolForms(call)) await prepareForms(call, toolFormsFor(candidates, call), workers)
+  if (standIn === undefined) await translationOf(call)?.prepare(call, profilesFor(candidates, call), workers)
+  const body = ClientCall.bodyOf(call)
+  if (body instanceof JsonBody && body.hasToolForms) await prepareForms(call, body, toolFormsFor(candidates, call), workers)
 }
 
 /** The stream to the client; undefined for a call whose reply is whole. */

@@ -3,7 +3,6 @@ import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
 import { type LimitAnswer, LimitShare } from '../limits/namespace-limits.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
-import { keptCall } from '../protocol/call-forms.ts'
 import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import type { Keeper } from '../protocol/kept-ids.ts'
@@ -34,7 +33,7 @@ import {
   skippedOf,
 } from './plan.ts'
 import { policyFor } from './retry.ts'
-import { keeperOf } from './serving.ts'
+import { keeperOf, keptCall } from './serving.ts'
 
 /** A call to send to an upstream. */
 export interface DispatchRequest {
@@ -192,7 +191,7 @@ async function makeAttempt(
   of: DispatchedCall,
   fresh: boolean,
 ): Promise<AttemptEnd> {
-  const { candidate, handler, call, forms, ownTools, credential, credentialRefused, withoutStates, hold } = next
+  const { candidate, handler, call, translation, ownTools, credential, credentialRefused, withoutStates, hold } = next
   const { target, timeouts, strict } = candidate
   const { account } = request.selection
   const { stream, transforms } = request
@@ -214,7 +213,7 @@ async function makeAttempt(
     credentialRefused,
     strict,
     format: formatOf(next, request),
-    replies: forms,
+    replies: translation?.repliesTo(request.call),
     states: handler.takesCallStates ? statesAt(next, request) : undefined,
     withoutStates,
     limits: timeouts,
@@ -252,9 +251,9 @@ async function makeAttempt(
 }
 
 /** How the reply is read: as the client's protocol has it, or as a chat completion. */
-function formatOf({ call, candidate, credential, forms }: PlannedAttempt, request: DispatchRequest): ReplyFormat {
+function formatOf({ call, candidate, credential, translation }: PlannedAttempt, request: DispatchRequest): ReplyFormat {
   const { format, selection } = request
-  if (forms !== undefined) return chatReply
+  if (translation !== undefined) return chatReply
   const keeper = keeperOf(candidate.target, selection.account, credential)
   return format.keptBy?.(keptCall(request.call, keeper), call) ?? format
 }
@@ -283,9 +282,9 @@ const refusedWith = (error: GatewayError | undefined): { readonly status: number
   error?.cause instanceof UpstreamError ? { status: error.cause.refusal.status } : undefined
 
 /** All parameters that the provider left out, by the client's names. */
-function droppedBy({ dropped, forms }: PlannedAttempt, { dropped: late }: UpstreamAttempt): readonly string[] {
+function droppedBy({ dropped, translation }: PlannedAttempt, { dropped: late }: UpstreamAttempt): readonly string[] {
   if (late.length === 0) return dropped
-  return [...new Set([...dropped, ...late.map((name) => forms?.protocol.namesOf[name] ?? name)])]
+  return [...new Set([...dropped, ...late.map((name) => translation?.protocol.namesOf[name] ?? name)])]
 }
 
 interface AttemptTimes {

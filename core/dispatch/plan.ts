@@ -1,7 +1,7 @@
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import { type LimitReached, limitError } from '../limits/namespace-limits.ts'
-import type { CallForms } from '../protocol/call-forms.ts'
+import type { Translation } from '../protocol/translation.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { type Handler, parameterSupport, tableFor } from '../routing/handler.ts'
 import { circuitOpen, coolingDown } from '../routing/protection.ts'
@@ -20,8 +20,8 @@ export interface PlannedAttempt {
   readonly handler: Handler
   /** The call, with the route's default parameters. */
   readonly call: Call
-  /** The client's own call, if the attempt is a chat completion in place of it. */
-  readonly forms: CallForms | undefined
+  /** How the call was translated, if the attempt is a chat completion in place of it. */
+  readonly translation: Translation | undefined
   /** Parameters that the provider leaves out. */
   readonly dropped: readonly string[]
   /** Give the client its own tools in a reply. Absent: the upstream has them as the client has. */

@@ -1,19 +1,29 @@
 import { GatewayError } from '../errors.ts'
-import { addressesInForm, expectFetchable, type FoundAddress } from '../protocol/addresses.ts'
-import { addressesIn, ClientCall, guardedOf, hasToolForms, hasUnplainNames } from '../protocol/call.ts'
-import { type CallForms, formsOf } from '../protocol/call-forms.ts'
+import { expectFetchable } from '../protocol/addresses.ts'
+import { type ClientBody, ClientCall, type Defaults, missingIn, withDefaults } from '../protocol/call.ts'
 import type { Profile } from '../protocol/client-protocol.ts'
-import { withDefaults } from '../protocol/filled-call.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
-import { isKeptBy, type Keeper } from '../protocol/kept-ids.ts'
-import { keptIds } from '../protocol/kept-references.ts'
-import { type FormedCall, formedCall } from '../protocol/tool-forms.ts'
+import type { GuardedMember } from '../protocol/guarded-members.ts'
+import { JsonBody } from '../protocol/json-body.ts'
+import { isKeptBy, type Keeper, type KeptCall } from '../protocol/kept-ids.ts'
+import { checkKept, keptIds } from '../protocol/kept-references.ts'
+import { formedBody } from '../protocol/tool-forms.ts'
 import { withFittedNames, withOwnNames } from '../protocol/tool-names.ts'
+import { type Translation, translationOf } from '../protocol/translation.ts'
 import type { Credential } from '../routing/credentials.ts'
-import { checkGuarded, type Reach } from '../routing/guard.ts'
 import { chatHandler, droppedParameters, type Handler, parametersOf, tableFor, toolFormsOf } from '../routing/handler.ts'
 import { type Candidate, candidatesOf, type Route, type Target } from '../routing/route.ts'
-import { type Call, type CapName, capOf, type Provider, type ReplyTransform, type ToolForm, takesCap } from '../sdk/api.ts'
+import {
+  type Call,
+  type CapName,
+  capOf,
+  type Provider,
+  promptEstimate,
+  type ReplyTransform,
+  type ToolForm,
+  takesCap,
+} from '../sdk/api.ts'
+import { unsupportedParameter } from '../sdk/parameters.ts'
 
 /** How a candidate serves a call. */
 export interface Serving {
@@ -22,8 +32,8 @@ export interface Serving {
   readonly call: Call
   /** Parameters that its translation leaves out. */
   readonly dropped: readonly string[]
-  /** The client's own call, if the provider serves it as a chat completion. */
-  readonly forms: CallForms | undefined
+  /** How the call was translated, if the provider serves it as a chat completion. */
+  readonly translation: Translation | undefined
   /** Give the client its own tools in a reply: their names, then their forms. Absent: the upstream has them as the client has. */
   readonly ownTools?: readonly (() => ReplyTransform)[] | undefined
   /** The cap that a budget has added to the call. */
@@ -41,11 +51,12 @@ export interface CallTerms {
   readonly capFor?: ((candidate: Candidate) => number) | undefined
 }
 
-/** What serving depends on beside the candidate and the call. */
+/** What serving depends on in addition to the candidate and the call. */
 export interface ServingContext {
   /** The id of the caller's account. */
   readonly account: string
-  readonly mayCall: Reach['mayCall']
+  /** Whether the caller may call a model, by its id. */
+  readonly mayCall: (id: string) => boolean
   /** Serves the calls of an endpoint that the candidate's provider lacks. */
   readonly standIn: Handler | undefined
   readonly terms: CallTerms
@@ -62,84 +73,88 @@ export function servingOf(
   credential?: Credential,
 ): Serving | undefined {
   const { target } = candidate
-  expectFetchable(addressesOf(call), target.fetches)
+  const client = clientOf(call)
+  expectFetchable(client.addresses, target.fetches)
   const { provider, handlers } = credential ?? target
   const { model } = target.served
   const cap = terms.capFor && capOfBudget(candidate, call, terms.capFor)
   const name = cap && capNameOf(provider, call, model)
   const defaults = name ? { ...candidate.defaults, [name]: cap } : candidate.defaults
-  const forms = formsOf(call)
+  const translation = translationOf(call)
   const own = handlers.of(call.endpoint, model) ?? standIn
-  const guard = (own: Call): void => {
+  const guard = (): void => {
     // A translation leaves out, or refuses, what the vendor would run.
     if (terms.hostedTools.length > 0) checkHostedTools(target, terms)
-    checkGuarded(own, { target, keeper: keeperOf(target, account, credential), mayCall })
+    checkGuarded(client.guarded, { target, keeper: keeperOf(target, account, credential), mayCall })
   }
-  if (forms === undefined) {
+  if (translation === undefined) {
     if (own === undefined) return undefined
-    guard(call)
-    const formed = own === provider ? withTakenForms(provider, call, { model, defaults }) : undefined
-    const known = formed?.call ?? call
-    const takes = own === provider && hasUnplainNames(known) ? provider.toolNames?.(model) : undefined
-    const named = takes && withFittedNames(known as ClientCall, takes)
-    const sent = named?.call ?? known
-    const filled = defaults ? withDefaults(sent, defaults) : sent
-    const handler = own === provider ? chatHandler(provider, filled, model) : own
-    const ownNames = named && (() => withOwnNames(named.names))
-    const ownTools = formed ? [...(ownNames ? [ownNames] : []), formed.reply] : ownNames && [ownNames]
-    return { handler, call: filled, dropped: formed?.dropped ?? NONE, forms: undefined, ownTools, cap }
+    guard()
+    const isChat = own === provider
+    const tools = isChat ? takenTools(provider, call, model, defaults) : undefined
+    const sent = ClientCall.with(call, tools?.body ?? client, defaults)
+    const handler = isChat ? chatHandler(provider, sent, model) : own
+    return { handler, call: sent, dropped: tools?.dropped ?? NONE, translation: undefined, ownTools: tools?.ownTools, cap }
   }
-  const isTaken = own?.takes?.(forms.client, model) !== false
-  const native = own && isTaken ? forms.native : undefined
+  const isTaken = takesOwn(own, call, model)
+  const native = own && isTaken ? translation.native : undefined
   const missing = missingIn(call, defaults)
-  const { sameAs } = forms.protocol
-  if (native !== undefined && missing.every(([name]) => Object.hasOwn(sameAs, name))) {
-    if (own !== standIn) guard(forms.client)
-    const filled = withMembers(
-      native.call,
-      missing.map(([name, value]) => [sameAs[name], value]),
-    )
-    return { handler: own!, call: filled, dropped: native.dropped, forms: undefined, cap }
+  const ownDefaults = inOwnNames(missing, translation)
+  if (native !== undefined && ownDefaults !== 'unknown') {
+    if (own !== standIn) guard()
+    const sent = ClientCall.with(call, native.body, ownDefaults)
+    return { handler: own!, call: sent, dropped: native.dropped, translation: undefined, cap }
   }
-  const usual = forms.chatFor(profileOf(provider, model, own !== undefined))
-  if (standIn !== undefined) {
-    const handler = isTaken ? standIn : own!
-    return { handler, call: withMembers(usual.call, missing), dropped: NONE, forms: undefined }
-  }
-  const handler = chatHandler(provider, withMembers(usual.call, missing), model)
-  const chat = handler === provider ? usual : forms.chatFor(profileOf(handler, model, false))
-  return { handler, call: withMembers(chat.call, missing), dropped: chat.dropped, forms, cap }
+  const usual = translation.chatFor(profileOf(provider, model, own !== undefined))
+  const chat = ClientCall.with(call, usual.body, missing)
+  if (standIn !== undefined) return { handler: isTaken ? standIn : own!, call: chat, dropped: NONE, translation: undefined }
+  const handler = chatHandler(provider, chat, model)
+  if (handler === provider) return { handler, call: chat, dropped: usual.dropped, translation, cap }
+  const { body, dropped } = translation.chatFor(profileOf(handler, model, false))
+  return { handler, call: ClientCall.with(call, body, missing), dropped, translation, cap }
 }
 
-/** The forms of tools that a provider takes of a chat completion beside function tools; undefined if it takes all. */
-function formsTaken(provider: Provider, call: Call, { model, defaults }: FormTerms): readonly ToolForm[] | undefined {
-  const handler = chatHandler(provider, defaults ? withDefaults(call, defaults) : call, model)
-  return toolFormsOf(handler, model)
+/** The body that the client of a call sent. */
+const clientOf = (call: Call): ClientBody => ClientCall.bodyOf(call).client
+
+/** Whether a model takes what a call asks for in its client's own protocol. */
+const takesOwn = (handler: Handler | undefined, call: Call, model: string): boolean =>
+  handler?.takes?.(ClientCall.with(call, clientOf(call)), model) !== false
+
+/** The forms of tools that a provider takes of a chat completion in addition to function tools; undefined if it takes all. */
+const formsTaken = (provider: Provider, call: Call, model: string): readonly ToolForm[] | undefined =>
+  toolFormsOf(chatHandler(provider, call, model), model)
+
+/** The body of a chat completion with tools that a provider takes. */
+interface TakenTools extends Pick<Serving, 'dropped' | 'ownTools'> {
+  readonly body: JsonBody
 }
 
-interface FormTerms {
-  readonly model: string
-  readonly defaults: Candidate['defaults']
-}
-
-/** The call with tools in the forms that a provider takes; undefined if it takes those of the client. */
-function withTakenForms(provider: Provider, call: Call, terms: FormTerms): FormedCall | undefined {
-  const takes = hasToolForms(call) ? formsTaken(provider, call, terms) : undefined
-  return takes && formedCall(call as ClientCall, takes)
+/** The body with its tools in the forms, and with the names, that a provider takes; undefined if it takes those of the client. */
+function takenTools(provider: Provider, call: Call, model: string, defaults: Defaults | undefined): TakenTools | undefined {
+  const client = clientOf(call)
+  if (!(client instanceof JsonBody) || !(client.hasToolForms || client.hasUnplainNames)) return undefined
+  const forms = client.hasToolForms ? formsTaken(provider, withDefaults(call, defaults), model) : undefined
+  const formed = forms && formedBody(client, forms)
+  const body = formed?.body ?? client
+  const names = body.hasUnplainNames ? provider.toolNames?.(model) : undefined
+  const named = names && withFittedNames(body, names)
+  if (formed === undefined && named === undefined) return undefined
+  const ownTools = [named && (() => withOwnNames(named.names)), formed?.reply].filter((each) => each !== undefined)
+  return { body: named?.body ?? body, dropped: formed?.dropped ?? NONE, ownTools }
 }
 
 /** The forms of tools that candidates take of a call, of those that do not take all. */
 export const toolFormsFor = (candidates: readonly Candidate[], call: Call): readonly (readonly ToolForm[])[] =>
   candidates.flatMap(({ target: { provider, served }, defaults }) => {
-    const takes = formsTaken(provider, call, { model: served.model, defaults })
+    const takes = formsTaken(provider, withDefaults(call, defaults), served.model)
     return takes === undefined ? [] : [takes]
   })
 
 /** The cap that a budget adds to a call; undefined if the call, or its route, has one. */
 function capOfBudget(candidate: Candidate, call: Call, capFor: (candidate: Candidate) => number): number | undefined {
   if (!takesCap(call)) return undefined
-  const { defaults } = candidate
-  return capOf(defaults === undefined ? call : withDefaults(call, defaults)) === undefined ? capFor(candidate) : undefined
+  return capOf(withDefaults(call, candidate.defaults)) === undefined ? capFor(candidate) : undefined
 }
 
 /** By which parameter a provider takes a cap; undefined if it takes none. */
@@ -167,21 +182,55 @@ function checkHostedTools({ hostedTools: allowed, served }: Target, { hostedTool
 /** Its calls reach no vendor. */
 const SANDBOX = 'sandbox'
 
-/** The addresses in a client's body, JSON or form, that an upstream may fetch. */
-function addressesOf(call: Call): readonly FoundAddress[] {
-  const client = formsOf(call)?.client ?? call
-  if (client instanceof ClientCall) return addressesIn(client)
-  return client.form === undefined ? NO_ADDRESSES : addressesInForm(client)
+/** What a caller may use at a target. */
+interface Reach {
+  readonly target: Target
+  readonly keeper: Keeper
+  readonly mayCall: ServingContext['mayCall']
 }
 
-const NO_ADDRESSES: readonly FoundAddress[] = []
+/**
+ * Throws `GatewayError` (400) for the guarded members of a call, in the client's own protocol, that would reach a model or something kept that its caller may not
+ * use: docs/decisions/members-of-requests.md.
+ */
+function checkGuarded(members: readonly GuardedMember[], { target, keeper, mayCall }: Reach): void {
+  if (members.length === 0) return
+  const { namespace } = target.served
+  for (const { kind, param, value } of members) {
+    if (kind === 'model') {
+      const id = `${namespace}/${typeof value === 'string' ? value : JSON.stringify(value)}`
+      if (!mayCall(id))
+        throw unsupportedParameter(
+          param,
+          `Your key may not call '${id.slice(0, 200)}': name a model of GET /v1/models, or leave it out.`,
+        )
+    } else if (kind === 'choice')
+      throw unsupportedParameter(
+        param,
+        'It chooses another model. Name one, in `model`; the operator configures which model follows another.',
+      )
+    else if (kind === 'later' && value !== false)
+      throw unsupportedParameter(
+        param,
+        'The gateway keeps no replies to fetch later: leave it out, and ask for a stream if the answer takes long.',
+      )
+    else if (kind === 'kept' && !target.keptObjects && !isEmpty(value))
+      throw unsupportedParameter(
+        param,
+        `It refers to what the upstream keeps, and all callers share that: send the content itself. The operator may allow it by \`keptObjects: allow\` of the namespace ${namespace}.`,
+      )
+  }
+  checkKept(members, keeper)
+}
+
+const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
 /** The parameters that a candidate drops, by the client's names. */
-export function droppedBy({ handler, call, dropped, forms }: Serving, { target }: Candidate): readonly string[] {
+export function droppedBy({ handler, call, dropped, translation }: Serving, { target }: Candidate): readonly string[] {
   const parameters = tableFor(handler, target.served.model)
   if (parameters === 'verbatim' && dropped.length === 0) return dropped
   const names = [...dropped, ...(parameters === 'verbatim' ? [] : droppedParameters(parametersOf(call), parameters))]
-  return forms === undefined ? names : [...new Set(names.map((name) => forms.protocol.namesOf[name] ?? name))]
+  return translation === undefined ? names : [...new Set(names.map((name) => translation.protocol.namesOf[name] ?? name))]
 }
 
 /** Who keeps what a target's upstream stores for the calls of an account. `credential`: of the call, if the namespace has several. */
@@ -192,17 +241,24 @@ export const keeperOf = ({ served, secrets }: Target, account: string, credentia
   secret: secrets?.get(credential?.name) ?? '',
 })
 
+/** What a call is to its keeper. */
+export function keptCall(call: Call, keeper: Keeper): KeptCall {
+  const { keptTokens: tokens } = call
+  const previous = clientOf(call).guarded.find(({ param }) => param === 'previous_response_id')?.value
+  return { keeper, previous, promptTokens: tokens === undefined ? undefined : promptEstimate(call) + tokens }
+}
+
 /** Which of the several credentials of a namespace keeps what a call refers to: no other can serve it. Undefined if none does. */
 export function keepingCredential({ target }: Candidate, call: Call, { account }: ServingContext): Credential | undefined {
   const { credentials } = target.upstream
   if (credentials === undefined) return undefined
-  const [id] = keptIds(guardedOf(formsOf(call)?.client ?? call))
+  const [id] = keptIds(clientOf(call).guarded)
   return id && credentials.all.find((each) => isKeptBy(id.value, keeperOf(target, account, each)))
 }
 
 /** Throws `GatewayError` (400) for a call that refers to what one of several upstreams of its route keeps, without a sign of which one it is. */
 export function checkReferences({ leads }: Route, call: Call): void {
-  const kept = guardedOf(formsOf(call)?.client ?? call).find(({ kind }) => kind === 'kept')
+  const kept = clientOf(call).guarded.find(({ kind }) => kind === 'kept')
   if (kept === undefined) return
   const { param } = kept
   const targets = candidatesOf(leads).map(({ target }) => target)
@@ -217,12 +273,12 @@ export function checkReferences({ leads }: Route, call: Call): void {
 
 /** The profiles in which candidates take a call that they cannot serve in the client's own protocol. */
 export function profilesFor(candidates: Iterable<Candidate>, call: Call): readonly Profile[] {
-  const native = formsOf(call)?.native
+  const native = translationOf(call)?.native
   const profiles: Profile[] = []
   for (const { target } of candidates) {
     const { model } = target.served
     const own = target.handlers.of(call.endpoint, model)
-    if (native !== undefined && own !== undefined && own.takes?.(formsOf(call)!.client, model) !== false) continue
+    if (native !== undefined && own !== undefined && takesOwn(own, call, model)) continue
     const { provider } = target
     profiles.push(profileOf(provider, model, own !== undefined))
     if (provider.chatBy !== undefined) profiles.push(profileOf({ parameters: {} }, model, false))
@@ -230,12 +286,12 @@ export function profilesFor(candidates: Iterable<Candidate>, call: Call): readon
   return profiles
 }
 
-/** The defaults of a route that the client did not send. */
-const missingIn = (call: Call, defaults: Candidate['defaults']): readonly (readonly [string, unknown])[] =>
-  defaults === undefined ? NO_MEMBERS : Object.entries(defaults).filter(([name]) => call.member(name) == null)
-
-const withMembers = (call: Call, members: readonly (readonly [string | undefined, unknown])[]): Call =>
-  members.length === 0 ? call : withDefaults(call, Object.fromEntries(members))
+/** Defaults by the client's names; `unknown` if the client's protocol lacks one of them. */
+function inOwnNames(defaults: Defaults | undefined, { protocol: { sameAs } }: Translation): Defaults | undefined | 'unknown' {
+  if (defaults === undefined) return undefined
+  const members = Object.entries(defaults)
+  if (!members.every(([name]) => Object.hasOwn(sameAs, name))) return 'unknown'
+  return Object.fromEntries(members.map(([name, value]) => [sameAs[name], value]))
+}
 
 const NONE: readonly string[] = []
-const NO_MEMBERS: readonly (readonly [string, unknown])[] = []

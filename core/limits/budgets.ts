@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
-import { formsOf } from '../protocol/call-forms.ts'
-import { withDefaults } from '../protocol/filled-call.ts'
+import { withDefaults } from '../protocol/call.ts'
+import { asSent } from '../protocol/translation.ts'
 import {
   answerEstimate,
   asksForSound,
@@ -273,10 +273,7 @@ function itemOf(candidate: Candidate, request: BudgetedCall, counted: number | u
 }
 
 /** The call whose members decide on its price: the client's own, with the defaults of the target. */
-function pricedCall({ defaults }: Candidate, call: Call): Call {
-  const client = formsOf(call)?.unedited ?? call
-  return defaults === undefined ? client : withDefaults(client, defaults)
-}
+const pricedCall = ({ defaults }: Candidate, call: Call): Call => withDefaults(asSent(call), defaults)
 
 const describe = ({ member, value }: Unpriced): { readonly param: string; readonly detail: string } => ({
   param: member,

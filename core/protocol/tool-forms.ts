@@ -3,6 +3,7 @@
  * only they become these, and the client gets its own forms back.
  */
 import type {
+  Call,
   ChatChunk,
   ChatCompletion,
   ChatDelta,
@@ -20,67 +21,67 @@ import { defineCallFunction } from '../sdk/call-function.ts'
 import { isRecord, textOf } from '../sdk/json.ts'
 import { invalidValue } from '../sdk/parameters.ts'
 import { KeptText } from '../sdk/translated.ts'
-import { type ClientCall, withBody } from './call.ts'
-import type { CallWorkers } from './call-forms.ts'
+import { ClientCall } from './call.ts'
 import { argumentsOfInput, CUSTOM_PARAMETERS, customDescription, inputOfArguments } from './custom-tools.ts'
+import type { ScannedObject } from './json.ts'
+import type { FormedBody, JsonBody } from './json-body.ts'
+import type { CallWorkers } from './translation.ts'
 
 /** The names of tools whose calls the client gets back in its own form. */
 type OwnTools = Readonly<Record<ToolForm, readonly string[]>>
 
-/** A chat completion request whose tools are all in forms that its upstream takes. */
-export interface FormedCall {
-  readonly call: ClientCall
-  /** What is lost. */
-  readonly dropped: readonly string[]
-  /** Gives the client its own forms, in one reply. */
-  readonly reply: () => ReplyTransform
-}
-
-interface FormedBody extends Pick<FormedCall, 'dropped'> {
+interface FormedBytes extends Pick<FormedBody, 'dropped'> {
   readonly bytes: Uint8Array
   readonly own: OwnTools
 }
 
-/** The body of a call whose upstream takes these forms beside function tools; of a large one in a thread. */
-export const formedBody = defineCallFunction(import.meta.url, 'formedBody', (call, takes: readonly ToolForm[]): FormedBody => {
-  const { members, ...formed } = formedMembers(call.body, takes)
-  return { ...formed, bytes: call.splice(members) }
-})
+/** A request in the forms that its upstream takes in addition to function tools. */
+function toForms(body: Pick<JsonBody, 'value' | 'splice'>, takes: readonly ToolForm[]): FormedBytes {
+  const { members, ...formed } = formedMembers(body.value, takes)
+  return { ...formed, bytes: body.splice(members) }
+}
 
-/** By call, and by the forms that an upstream takes. */
-const FORMED = new WeakMap<ClientCall, Map<string, FormedCall>>()
+/** The same for a worker thread. */
+export const formedBytes = defineCallFunction(import.meta.url, 'formedBytes', (call, takes: readonly ToolForm[]) =>
+  toForms(ClientCall.bodyOf(call), takes),
+)
 
 const keyOf = (takes: readonly ToolForm[]): string => takes.join()
 
-/** The call for an upstream that takes these forms beside function tools. Throws `GatewayError` (400) for a tool without a name. */
-export const formedCall = (call: ClientCall, takes: readonly ToolForm[]): FormedCall =>
-  FORMED.get(call)?.get(keyOf(takes)) ?? keep(call, takes, formedBody.run(call, takes))
+/** The body for an upstream that takes these forms in addition to function tools. Throws `GatewayError` (400) for a tool without a name. */
+export const formedBody = (body: JsonBody, takes: readonly ToolForm[]): FormedBody =>
+  body.formed?.get(keyOf(takes)) ?? keep(body, takes, toForms(body, takes))
 
-/** Makes the forms of a large call in a thread, before `formedCall` is called with any of `all`. */
-export async function prepareForms(call: ClientCall, all: Iterable<readonly ToolForm[]>, workers: CallWorkers): Promise<void> {
+/** Makes the forms of a large call in a thread, before `formedBody` is called with any of `all`. */
+export async function prepareForms(
+  call: Call,
+  body: JsonBody,
+  all: Iterable<readonly ToolForm[]>,
+  workers: CallWorkers,
+): Promise<void> {
   for (const takes of all) {
-    if (FORMED.get(call)?.has(keyOf(takes))) continue
-    const formed = await workers.compute(call, formedBody, takes)
+    if (body.formed?.has(keyOf(takes))) continue
+    const formed = await workers.compute(call, formedBytes, takes)
     const { bytes, scanned } = await workers.scan(asBuffer(formed.bytes), call.endpoint)
-    keep(call, takes, { ...formed, bytes }, scanned)
+    keep(body, takes, { ...formed, bytes }, scanned)
   }
 }
 
 function keep(
-  call: ClientCall,
+  body: JsonBody,
   takes: readonly ToolForm[],
-  { bytes, dropped, own }: FormedBody,
-  scanned?: Parameters<typeof withBody>[2],
-): FormedCall {
-  const formed = { call: withBody(call, asBuffer(bytes), scanned), dropped, reply: () => new OwnForms(own) }
-  const known = FORMED.get(call) ?? new Map<string, FormedCall>()
-  FORMED.set(call, known.set(keyOf(takes), formed))
+  { bytes, dropped, own }: FormedBytes,
+  scanned?: ScannedObject,
+): FormedBody {
+  const formed = { body: body.replacedBy(asBuffer(bytes), scanned), dropped, reply: () => new OwnForms(own) }
+  body.formed ??= new Map()
+  body.formed.set(keyOf(takes), formed)
   return formed
 }
 
 const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, byteLength)
 
-interface FormedMembers extends Pick<FormedBody, 'dropped' | 'own'> {
+interface FormedMembers extends Pick<FormedBytes, 'dropped' | 'own'> {
   /** The members to replace, or by `undefined` to remove. */
   readonly members: Readonly<Record<string, unknown>>
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ChatChunk, ChatCompletion, ReplyTransform } from '../sdk/api.ts'
 import { isRecord } from '../sdk/json.ts'
-import { type ClientCall, rewritten, unplainNamesIn } from './call.ts'
+import type { JsonBody } from './json-body.ts'
 
 /**
  * The names of tools that every vendor takes: OpenAI and Bedrock 64 letters, digits, `_` and `-`; Gemini and Moonshot want a letter or `_` first
@@ -43,8 +43,8 @@ export class ClientNames {
 }
 
 /** A chat completion request whose tools have names that its upstream takes. */
-export interface NamedCall {
-  readonly call: ClientCall
+export interface NamedBody {
+  readonly body: JsonBody
   /** The client's names, by those that the upstream has for them. */
   readonly names: ReadonlyMap<string, string>
 }
@@ -63,11 +63,9 @@ const PLACES: ReadonlySet<string> = new Set([
 /** The result of a tool may repeat its name. A message of the user has the name of the user there. */
 const OF_MESSAGE = 'messages.#.name'
 
-/** The call with other names for the tools whose names an upstream does not take; undefined if it takes all. `takes`: the names that it takes. */
-export function withFittedNames(call: ClientCall, takes: RegExp): NamedCall | undefined {
-  const unplain = unplainNamesIn(call).filter(
-    ({ place, name }) => (PLACES.has(place) || place === OF_MESSAGE) && !takes.test(name),
-  )
+/** The request with other names for the tools whose names an upstream does not take; undefined if it takes all. `takes`: the names that it takes. */
+export function withFittedNames(body: JsonBody, takes: RegExp): NamedBody | undefined {
+  const unplain = body.unplainNames.filter(({ place, name }) => (PLACES.has(place) || place === OF_MESSAGE) && !takes.test(name))
   const names = new Map<string, string>()
   for (const { place, name } of unplain) if (place !== OF_MESSAGE) names.set(fittedName(name, takes), name)
   if (names.size === 0) return undefined
@@ -75,11 +73,11 @@ export function withFittedNames(call: ClientCall, takes: RegExp): NamedCall | un
     const fitted = fittedName(name, takes)
     return names.has(fitted) ? [{ start, end, text: JSON.stringify(fitted) }] : []
   })
-  return { call: rewritten(call, edits), names }
+  return { body: body.rewritten(edits), names }
 }
 
 /** Gives the client its own names of the tools that a model calls. */
-export const withOwnNames = (names: NamedCall['names']): ReplyTransform => ({
+export const withOwnNames = (names: NamedBody['names']): ReplyTransform => ({
   chunk: (chunk): ChatChunk => ({
     ...chunk,
     choices: chunk.choices.map((choice) =>
@@ -98,7 +96,7 @@ export const withOwnNames = (names: NamedCall['names']): ReplyTransform => ({
 const CALLED = ['function', 'custom', 'function_call'] as const
 
 /** An answer, a part of one, or a call in it with the client's names. */
-function renamed<Part extends object>(part: Part, names: NamedCall['names']): Part {
+function renamed<Part extends object>(part: Part, names: NamedBody['names']): Part {
   const members = part as Readonly<Record<string, unknown>>
   const { tool_calls: calls } = members
   return {

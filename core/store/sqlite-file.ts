@@ -2,6 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { sqliteError } from './unavailable.ts'
 
 /** The result code of SQLite for a damaged file (https://www.sqlite.org/rescode.html). */
 const CORRUPT = 11
@@ -66,6 +67,6 @@ function checkIntegrity(database: DatabaseSync): void {
   const tables = database.prepare("select name from sqlite_schema where type = 'table' and name not in ('calls', 'usage')").all()
   for (const { name } of tables) {
     const finding = database.prepare(`PRAGMA quick_check("${String(name).replaceAll('"', '""')}")`).get()?.quick_check
-    if (finding !== 'ok') throw Object.assign(new Error(String(finding)), { errcode: CORRUPT })
+    if (finding !== 'ok') throw sqliteError({ message: String(finding), errcode: CORRUPT })
   }
 }

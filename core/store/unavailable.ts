@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts'
+import { CodedError, GatewayError } from '../errors.ts'
 
 /** The errors that clients get while the database cannot be used. */
 type StorageErrorName = 'storage_busy' | 'storage_full' | 'storage_damaged' | 'storage_unavailable'
@@ -65,5 +65,5 @@ export function sqliteError(thrown: unknown): Error {
   // The low byte is the primary result code; the others extend it.
   const [code, row] = SQLITE_UNAVAILABLE[Number(errcode ?? 0) & 0xff] ?? []
   if (row !== undefined) return new StoreError(message, { row, code })
-  return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR' })
+  return new CodedError('ERR_SQLITE_ERROR', message)
 }

@@ -1,3 +1,4 @@
+import { CodedError } from '../errors.ts'
 import type { LocalReply } from '../sdk/api.ts'
 import type { Receiver, Sending } from './client.ts'
 
@@ -44,8 +45,7 @@ class LocalSending implements Sending {
       }
       this.#receiver.onEnd()
     } catch (error) {
-      if (!this.#aborted)
-        this.#receiver.onError(Object.assign(new Error('local reply cut', { cause: error }), { code: 'ECONNRESET' }), false)
+      if (!this.#aborted) this.#receiver.onError(new CodedError('ECONNRESET', 'local reply cut', { cause: error }), false)
     }
   }
 }

@@ -4,6 +4,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BoundedMap } from '../async/bounded-map.ts'
+import { CodedError } from '../errors.ts'
 
 /** Limits of a look-up, in milliseconds: of one question to one name server, which doubles with each try, and of all questions. */
 const TRY_MS = 1000
@@ -146,7 +147,18 @@ async function byNameServer(name: string): Promise<Answer> {
     resolver.cancel()
   }
   const code = cause === undefined ? 'ENOTFOUND' : 'EAI_AGAIN'
-  throw Object.assign(new Error(`${code} ${name}`, { cause }), { code, hostname: name })
+  throw new LookupError(code, name, cause)
+}
+
+/** A name has no address, or none could be found. */
+class LookupError extends CodedError {
+  /** As Node's errors of the resolver have it. */
+  readonly hostname: string
+
+  constructor(code: string, hostname: string, cause: unknown) {
+    super(code, `${code} ${hostname}`, { cause })
+    this.hostname = hostname
+  }
 }
 
 /** The full names that a name may stand for, by the search domains of resolv.conf(5). */

@@ -1,7 +1,8 @@
 /** Runs in a worker thread: computes something of a large body. */
 import { GatewayError } from '../errors.ts'
-import { ClientCall, UNCOUNTED } from '../protocol/call.ts'
+import { type CallContext, ClientCall, UNCOUNTED } from '../protocol/call.ts'
 import { modelEndpoints } from '../protocol/endpoints/model-endpoints.ts'
+import { JsonBody } from '../protocol/json-body.ts'
 import type { Call, CallFunction } from '../sdk/api.ts'
 import { moved } from './moved.ts'
 
@@ -26,7 +27,7 @@ export async function compute({ bytes, id, endpoint, model, module, name, input 
   const { [name]: fn } = (await import(module)) as Readonly<Record<string, CallFunction<unknown, unknown>>>
   if (typeof fn?.run !== 'function') throw new Error(`${module} does not export ${name}, made by defineCallFunction`)
   try {
-    const call = new ClientCall(Buffer.from(bytes.buffer), {
+    const context: CallContext = {
       id,
       endpoint,
       check: CHECKS.get(endpoint)!,
@@ -34,7 +35,8 @@ export async function compute({ bytes, id, endpoint, model, module, name, input 
       upstreamHeaders: {},
       memory: UNCOUNTED,
       decided: true,
-    })
+    }
+    const call = new ClientCall(context, JsonBody.read(Buffer.from(bytes.buffer), context))
     const result = fn.run(call, input)
     return moved({ result } satisfies Computed<unknown>, buffersOf(result))
   } catch (error) {

@@ -1,9 +1,9 @@
 import { Piscina } from 'piscina'
 import { Semaphore } from '../async/semaphore.ts'
 import { CodedError, GatewayError } from '../errors.ts'
-import { formsOf } from '../protocol/call-forms.ts'
 import { ScanError } from '../protocol/json.ts'
-import type { ScannedBody } from '../protocol/large-call.ts'
+import type { ScannedBody } from '../protocol/json-body.ts'
+import { asSent } from '../protocol/translation.ts'
 import type { Call, CallFunction, EndpointName } from '../sdk/api.ts'
 import type { Computation, Computed } from './compute.ts'
 import type { ParsedReply, Scan, ScanResult } from './scan.ts'
@@ -100,8 +100,7 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
   return {
     countTokens(call) {
       // The client's own bytes, which need no translation to be counted.
-      const counted = formsOf(call)?.unedited ?? call
-      const body = () => bytesOnly(counted.splice({}))
+      const body = () => bytesOnly(asSent(call).splice({}))
       return (call.large ? runLarge(body, COUNT_TOKENS) : run(body(), COUNT_TOKENS)) as Promise<number>
     },
     async scan(bytes, endpoint) {
@@ -118,7 +117,9 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
       const computed = (await runLarge(() => computationOf(call, fn, input), COMPUTE_RESULT)) as Computed<Result>
       if (!('refused' in computed)) return computed.result
       const { row, message, ...details } = computed.refused
-      throw Object.assign(new GatewayError(row, details), { message })
+      const refused = new GatewayError(row, details)
+      refused.message = message
+      throw refused
     },
     run: (module, name, input) => run({ input, moved: [] }, { filename: module.href, name }),
     get queueSize() {

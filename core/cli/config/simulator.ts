@@ -1,7 +1,8 @@
 import type { AssumedCause } from '../../config/schema/retry-causes.ts'
 import { ANY_KEY, routeFor, type Simulation, simulate } from '../../dispatch/simulate.ts'
-import { ClientCall, UNCOUNTED } from '../../protocol/call.ts'
+import { type CallContext, ClientCall, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
+import { JsonBody } from '../../protocol/json-body.ts'
 import type { RoutingTable } from '../../routing/table.ts'
 import type { Call, Principal } from '../../sdk/api.ts'
 
@@ -58,7 +59,7 @@ export function createSimulator(table: RoutingTable): Simulator {
 
 function createSampleCall(table: RoutingTable, model: string): Call {
   const body = { model, messages: [{ role: 'user', content: 'Hello' }] }
-  return new ClientCall(Buffer.from(JSON.stringify(body)), {
+  const context: CallContext = {
     id: 'req_simulation',
     endpoint: chatCompletions.name,
     check: chatCompletions.check,
@@ -66,7 +67,8 @@ function createSampleCall(table: RoutingTable, model: string): Call {
     upstreamHeaders: {},
     memory: UNCOUNTED,
     decided: false,
-  })
+  }
+  return new ClientCall(context, JsonBody.read(Buffer.from(JSON.stringify(body)), context))
 }
 
 /** The bases of the numbers that one call draws, as many as targets often are. */

@@ -1,8 +1,9 @@
 import { checkSchema, validate } from '../../config/schema/validate.ts'
 import { memoryLimits } from '../../limits/limits.ts'
 import { HostLimits } from '../../limits/reserve.ts'
-import { ClientCall, modelNotFound, UNCOUNTED } from '../../protocol/call.ts'
+import { type CallContext, ClientCall, modelNotFound, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
+import { JsonBody } from '../../protocol/json-body.ts'
 import type { Attempt, Call, Host, ModelId, Provider, ProviderPlugin } from '../../sdk/api.ts'
 import { getJsonBy } from '../../upstream/get-json.ts'
 import { type PluginConfig, replaceSecrets } from './plugin-gateway.ts'
@@ -32,7 +33,7 @@ const MINIMAL = { model: 'test/some-model', messages: [{ role: 'user', content: 
  * request is invalid.
  */
 export function testCall(body: Readonly<Record<string, unknown>> = {}): Call {
-  return new ClientCall(Buffer.from(JSON.stringify({ ...MINIMAL, ...body })), {
+  const context: CallContext = {
     id: 'req_test',
     endpoint: chatCompletions.name,
     check: chatCompletions.check,
@@ -40,7 +41,8 @@ export function testCall(body: Readonly<Record<string, unknown>> = {}): Call {
     upstreamHeaders: {},
     memory: UNCOUNTED,
     decided: false,
-  })
+  }
+  return new ClientCall(context, JsonBody.read(Buffer.from(JSON.stringify({ ...MINIMAL, ...body })), context))
 }
 
 function resolve(id: string): ModelId {

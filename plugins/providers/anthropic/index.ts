@@ -16,7 +16,7 @@ import { betasOption, fitBetas } from './betas.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
 import { formatPlan, messagesBody, parameters, takesFormat } from './request.ts'
-import { createTranslator } from './stream.ts'
+import { MessageTranslator } from './stream.ts'
 import { TOOL_NAMES } from './tools.ts'
 
 /** Of translated calls: later versions answer 400 to sampling parameters on every model. Clients of the Messages API choose their own. */
@@ -79,7 +79,7 @@ function create(
       },
       'messages.count_tokens': verbatim('/v1/messages/count_tokens'),
     },
-    translator: (call, { model }) => readFormat(createTranslator(), formatPlan(formatMembers(call), factsOf(model, facts))),
+    translator: (call, { model }) => readFormat(new MessageTranslator(), formatPlan(formatMembers(call), factsOf(model, facts))),
     error: toRefusal,
     models: (signal) =>
       listModels((query) =>

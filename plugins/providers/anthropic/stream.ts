@@ -9,6 +9,7 @@ import {
   type MessagesUsage,
   servedTier,
   type TranslatedChunk,
+  type TranslatedCompletion,
   type Translator,
   textOf,
   type UpstreamEvent,
@@ -18,11 +19,6 @@ import { type Placed, placed, toThinkingBlock, toThinkingState } from './reasoni
 import { toUpstreamError } from './refusal.ts'
 import { expectBlock, nothingKnown, toCompletion, toExplanation, toFinishReason, toSource, usageOf } from './reply.ts'
 import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock } from './wire.ts'
-
-/** Translates the reply to `POST /v1/messages`, whole or streamed. */
-export function createTranslator(): Translator {
-  return Object.assign(new MessageStream(), { completion: toCompletion, usage: usageOf })
-}
 
 /** Nearly every event is a text delta. A text without escapes is cut out, not parsed (docs/decisions/text-of-translated-streams.md). */
 const TEXT_DELTA = /^\{"type":"content_block_delta","index":\d+,"delta":\{"type":"text_delta","text":"([^"\\]+)"\}\s*\}$/
@@ -35,10 +31,10 @@ type OpenBlock =
   | { readonly kind: 'tool'; readonly call: number; readonly input: unknown; begun: boolean; isPartial: boolean }
 
 /**
- * Translates the events of a streamed message. Their order is message_start, then per block its start, deltas and stop, then
+ * Translates the reply to `POST /v1/messages`, whole or streamed. The order of events is message_start, then per block its start, deltas and stop, then
  * message_delta and message_stop, with pings anywhere (platform.claude.com, "Streaming messages").
  */
-class MessageStream {
+export class MessageTranslator implements Translator {
   readonly #open = new Map<number | undefined, OpenBlock>()
   /** The thinking since the last tool call. */
   #thinking: Placed<ThinkingBlock>[] = []
@@ -61,6 +57,14 @@ class MessageStream {
   #begun: { readonly id: unknown } | undefined
   #usage: MessagesUsage = {}
   #over = false
+
+  completion(body: unknown): TranslatedCompletion {
+    return toCompletion(body)
+  }
+
+  usage(body: unknown): unknown {
+    return usageOf(body)
+  }
 
   /** Whether message_stop has arrived. */
   get over(): boolean {

@@ -24,7 +24,7 @@ import { factsOf, factsRow, listModels, type ModelFacts } from './models.ts'
 import { toCountRefusal, toRefusal } from './refusal.ts'
 import { converseBody, formatPlan, parameters } from './request.ts'
 import { invokeRerankBody, isReranker, toInvokedRanking } from './rerank.ts'
-import { createTranslator } from './stream.ts'
+import { ConverseTranslator } from './stream.ts'
 import { TOOL_NAMES } from './tools.ts'
 
 const baseUrlOption = (description: string) => Type.Optional(Type.String({ pattern: '^https?://', description }))
@@ -139,7 +139,8 @@ function create(
         error: toCountRefusal,
       },
     },
-    translator: (call, { model }) => readFormat(createTranslator(model), formatPlan(formatMembers(call), factsOf(model, facts))),
+    translator: (call, { model }) =>
+      readFormat(new ConverseTranslator(model), formatPlan(formatMembers(call), factsOf(model, facts))),
     error: toRefusal,
     models: (signal) =>
       listModels((list) => async (query) => {

@@ -7,6 +7,7 @@ import {
   KeptText,
   servedTier,
   type TranslatedChunk,
+  type TranslatedCompletion,
   type Translator,
   textOf,
   type UpstreamEvent,
@@ -18,15 +19,6 @@ import { toUpstreamError } from './refusal.ts'
 import { nothingKnown, toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
 import type { ReasoningBlock, ReplyBlock, ReplyReasoning, ReplyToolUse, StreamEvent } from './wire.ts'
 
-/** Translates the reply to Converse or ConverseStream. `model`: Bedrock's name of it, which replies omit. */
-export function createTranslator(model: string): Translator {
-  return Object.assign(new ConverseStream(model), {
-    completion: (body: unknown) => toCompletion(body, model),
-    usage: usageOf,
-    decoder: () => new FrameDecoder(),
-  })
-}
-
 /** A block of the stream that has not ended. */
 type OpenBlock =
   | { readonly kind: 'other' }
@@ -35,10 +27,10 @@ type OpenBlock =
   | { readonly kind: 'tool'; readonly call: number; begun: boolean; isPartial: boolean }
 
 /**
- * Translates the events of a ConverseStream. Their order is messageStart, then per block its start (of tools only), deltas and stop, then
+ * Translates the reply to Converse or ConverseStream. The order of events is messageStart, then per block its start (of tools only), deltas and stop, then
  * messageStop, and metadata with the usage last ("ConverseStream response syntax", Amazon Bedrock API reference).
  */
-class ConverseStream {
+export class ConverseTranslator implements Translator {
   readonly #model: string
   readonly #open = new Map<number | undefined, OpenBlock>()
   /** The reasoning since the last tool call. */
@@ -54,8 +46,21 @@ class ConverseStream {
   #stopped: { readonly reason: unknown } | undefined
   #hasMetadata = false
 
+  /** `model`: Bedrock's name of it, which replies omit. */
   constructor(model: string) {
     this.#model = model
+  }
+
+  completion(body: unknown): TranslatedCompletion {
+    return toCompletion(body, this.#model)
+  }
+
+  usage(body: unknown): unknown {
+    return usageOf(body)
+  }
+
+  decoder(): FrameDecoder {
+    return new FrameDecoder()
   }
 
   /** Whether messageStop and metadata have arrived. */

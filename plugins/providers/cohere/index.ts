@@ -17,7 +17,7 @@ import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
 import { chatBody, formatPlan, parameters, TOOL_NAMES } from './request.ts'
 import { rerankBody, rerankParameters, toRanking } from './rerank.ts'
-import { createTranslator } from './stream.ts'
+import { ChatTranslator } from './stream.ts'
 
 const BASE_URL = 'https://api.cohere.com'
 
@@ -50,7 +50,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
       const { body, dropped } = await host.compute(call, chatBody, { model, facts: factsOf(model, facts), states })
       return { origin, path: `${path}/v2/chat`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
-    translator: (call, { model }) => readFormat(createTranslator(), formatPlan(formatMembers(call), factsOf(model, facts))),
+    translator: (call, { model }) => readFormat(new ChatTranslator(), formatPlan(formatMembers(call), factsOf(model, facts))),
     endpoints: {
       embeddings: {
         parameters: embeddingParameters,

@@ -6,6 +6,7 @@ import {
   isRecord,
   KeptText,
   type TranslatedChunk,
+  type TranslatedCompletion,
   type Translator,
   type UpstreamEvent,
 } from 'unified-model-gateway/plugin'
@@ -13,11 +14,6 @@ import { toCitations } from './citations.ts'
 import { toThinkingState } from './reasoning.ts'
 import { mayBeNull, nothingKnown, readFunction, toCompletion, toFinishReason, toUsage, usageOf } from './reply.ts'
 import type { ReplyContent, ReplyToolCall, StreamEvent } from './wire.ts'
-
-/** Translates the reply to `POST /v2/chat`, whole or streamed. */
-export function createTranslator(): Translator {
-  return Object.assign(new ChatStream(), { completion: toCompletion, usage: usageOf })
-}
 
 /** Known events that are not read. */
 const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['content-end', 'citation-end'])
@@ -33,10 +29,10 @@ interface OpenCall {
 }
 
 /**
- * Translates the events of a streamed chat. Their order is message-start, then the plan or the contents, each with its start, deltas and
+ * Translates the reply to `POST /v2/chat`, whole or streamed. The order of events is message-start, then the plan or the contents, each with its start, deltas and
  * end, then the tool calls likewise, then message-end ("Streaming responses", docs.cohere.com).
  */
-class ChatStream {
+export class ChatTranslator implements Translator {
   readonly #open = new Map<number | undefined, OpenCall>()
   #plan = ''
   #thinking = ''
@@ -48,6 +44,14 @@ class ChatStream {
   /** Whether anything of an unknown kind was left out: it may have been the answer. */
   #isPartial = false
   #over = false
+
+  completion(body: unknown): TranslatedCompletion {
+    return toCompletion(body)
+  }
+
+  usage(body: unknown): unknown {
+    return usageOf(body)
+  }
 
   /** Whether message-end has arrived. */
   get over(): boolean {

@@ -22,7 +22,7 @@ import { editParameters, formImages, imageBody, imageHeaders, imageParameters, w
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toCountRefusal, toRefusal } from './refusal.ts'
 import { countBody, formatPlan, generateBody, generateMethod, parameters, toCount } from './request.ts'
-import { createTranslator } from './stream.ts'
+import { GenerateTranslator } from './stream.ts'
 import { TOOL_NAMES } from './tools.ts'
 
 const BASE_URL = 'https://generativelanguage.googleapis.com/v1beta'
@@ -72,7 +72,8 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
       const { body, dropped } = await host.compute(call, generateBody, target)
       return { origin, path, headers: { ...call.headers, ...credentials }, body, dropped }
     },
-    translator: (call, { model }) => readFormat(createTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
+    translator: (call, { model }) =>
+      readFormat(new GenerateTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
     endpoints: {
       'messages.count_tokens': {
         parameters,

@@ -4,6 +4,7 @@ import {
   isRecord,
   KeptText,
   type TranslatedChunk,
+  type TranslatedCompletion,
   type Translator,
   type UpstreamEvent,
 } from 'unified-model-gateway/plugin'
@@ -27,11 +28,6 @@ import {
 } from './reply.ts'
 import type { Candidate, WireUsage } from './wire.ts'
 
-/** Translates the reply to `:generateContent` or `:streamGenerateContent`. */
-export function createTranslator(call: Call): Translator {
-  return Object.assign(new GenerateStream(call), { completion: toCompletion, usage: usageOf })
-}
-
 /** A choice that has not ended. */
 interface OpenChoice {
   calls: number
@@ -44,10 +40,10 @@ interface OpenChoice {
 }
 
 /**
- * Translates the events of `:streamGenerateContent?alt=sse`. Each event is a reply, whose text is appended; function calls are not split.
+ * Translates the reply to `:generateContent` or `:streamGenerateContent?alt=sse`. Each event is a reply, whose text is appended; function calls are not split.
  * Only the end of the body ends the stream: events may follow a `finishReason`.
  */
-class GenerateStream {
+export class GenerateTranslator implements Translator {
   readonly #requestedChoices: number
   readonly #searches: boolean
   readonly #kept = new KeptText()
@@ -59,6 +55,14 @@ class GenerateStream {
   constructor({ choices, keys }: Pick<Call, 'choices' | 'keys'>) {
     this.#requestedChoices = choices
     this.#searches = keys.includes('web_search_options')
+  }
+
+  completion(body: unknown): TranslatedCompletion {
+    return toCompletion(body)
+  }
+
+  usage(body: unknown): unknown {
+    return usageOf(body)
   }
 
   /** Throws `UpstreamError` for an error and if the model failed, `Error` for an invalid event. */

@@ -20,7 +20,7 @@ import { factsRow, thinks } from './facts.ts'
 import { STATE_OWNER } from './messages.ts'
 import { toRefusal } from './refusal.ts'
 import { chatBody, formatPlan, parameters } from './request.ts'
-import { createTranslator } from './stream.ts'
+import { ChatTranslator } from './stream.ts'
 import { requiredCall } from './tools.ts'
 
 const BASE_URL = 'http://127.0.0.1:11434'
@@ -76,7 +76,7 @@ function create({ baseUrl = BASE_URL, apiKey, options, keepAlive, facts = {} }: 
       // Beside the client's tools, the answer is one more that may be called.
       const required =
         plan?.by === 'tool' ? { name: undefined } : requiredCall(call.member('tool_choice') as ChatRequest['tool_choice'])
-      return readFormat(createTranslator(required), plan)
+      return readFormat(new ChatTranslator(required), plan)
     },
     error: toRefusal,
     async models(signal) {

@@ -2,6 +2,7 @@ import {
   chunk,
   KeptText,
   type TranslatedChunk,
+  type TranslatedCompletion,
   type Translator,
   type UpstreamDecoder,
   type UpstreamEvent,
@@ -22,16 +23,8 @@ import {
 import type { RequiredCall } from './tools.ts'
 import type { ChatReply } from './wire.ts'
 
-/** Translates the reply to `POST /api/chat`, whole or streamed. `required`: the call that it must be. */
-export function createTranslator(required?: RequiredCall): Translator {
-  return Object.assign(new ChatStream(required), {
-    completion: (body: unknown) => toCompletion(body, required),
-    decoder: () => new LineDecoder(),
-  })
-}
-
-/** Translates the lines of a streamed reply. Each has a piece of the message or whole tool calls; the last has `done`. */
-class ChatStream {
+/** Translates the reply to `POST /api/chat`, whole or streamed. Each line of a streamed one has a piece of the message or whole tool calls; the last has `done`. */
+export class ChatTranslator implements Translator {
   readonly #required: RequiredCall | undefined
   /** The content that is to be a call, of a tool that it names. */
   #content = ''
@@ -43,8 +36,17 @@ class ChatStream {
   /** Log probabilities of tokens whose text Ollama holds back until it knows whether they are a tool call. */
   #tokens: ReturnType<typeof toTokens>[number][] = []
 
+  /** `required`: the call that the reply must be. */
   constructor(required: RequiredCall | undefined) {
     this.#required = required
+  }
+
+  completion(body: unknown): TranslatedCompletion {
+    return toCompletion(body, this.#required)
+  }
+
+  decoder(): UpstreamDecoder {
+    return new LineDecoder()
   }
 
   /** Whether the last line has arrived. */

@@ -9,9 +9,9 @@ import {
 } from 'unified-model-gateway/plugin'
 import { withMarkAtEnd } from '../anthropic/clouds.ts'
 import { formatPlan as claudeFormatPlan, toMessagesRequest } from '../anthropic/request.ts'
-import { createTranslator as createClaudeTranslator } from '../anthropic/stream.ts'
+import { MessageTranslator } from '../anthropic/stream.ts'
 import { formatPlan as geminiFormatPlan, generateMethod, toGenerateRequest } from '../gemini/request.ts'
-import { createTranslator as createGeminiTranslator } from '../gemini/stream.ts'
+import { GenerateTranslator } from '../gemini/stream.ts'
 import type { VertexModel } from './address.ts'
 import { CLAUDE_VERSION } from './messages.ts'
 import { claudeFacts, type FactsTable, geminiFacts } from './models.ts'
@@ -88,6 +88,6 @@ export const factsOfClaude = (name: string, own: FactsTable) => claudeFacts(clau
 /** Translates a model's reply to a chat completion request. */
 export function createTranslator(call: Call, { publisher, name }: VertexModel, own: FactsTable): Translator {
   const members = formatMembers(call)
-  if (publisher === 'google') return readFormat(createGeminiTranslator(call), geminiFormatPlan(members, geminiFacts(name, own)))
-  return readFormat(createClaudeTranslator(), claudeFormatPlan(members, factsOfClaude(name, own)))
+  if (publisher === 'google') return readFormat(new GenerateTranslator(call), geminiFormatPlan(members, geminiFacts(name, own)))
+  return readFormat(new MessageTranslator(), claudeFormatPlan(members, factsOfClaude(name, own)))
 }

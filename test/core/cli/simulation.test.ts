@@ -12,9 +12,9 @@ import { GatewayError } from '../../../core/errors.ts'
 import { chatReply } from '../../../core/protocol/chat-completions.ts'
 import type { Route } from '../../../core/routing/route.ts'
 import type { Call } from '../../../core/sdk/api.ts'
+import { testCall } from '../../../core/testing/gateway/doubles.ts'
 import { UpstreamClient } from '../../../core/upstream/client.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
-import { fakeCall } from '../../support/fake-call.ts'
 import { tableOf } from './failing-upstreams.ts'
 import { type Case, cases, curatedOf } from './random-tables.ts'
 
@@ -44,7 +44,7 @@ describe('umg explain', () => {
           expect(each.dormant.size).to.be.greaterThan(0)
           return
         }
-        const call = fakeCall({ model: each.model, ...each.body })
+        const call = testCall({ model: each.model, ...each.body })
         const simulation = simulate(simulated, {
           call,
           selection: selectionOf(each),

@@ -4,10 +4,10 @@ import type { ErrorName } from '../../../core/error-table.ts'
 import { GatewayError } from '../../../core/errors.ts'
 import type { LimitReached } from '../../../core/limits/namespace-limits.ts'
 import type { Route } from '../../../core/routing/route.ts'
-import { fakeCall } from '../../support/fake-call.ts'
+import { testCall } from '../../../core/testing/gateway/doubles.ts'
 import { candidate, route } from '../routing/routes.ts'
 
-const call = fakeCall({ model: 'acme/smart' })
+const call = testCall({ model: 'acme/smart' })
 
 /** A limit that is reached, and has room again in `retryAfterMs`. */
 const reached = (retryAfterMs: number, more: Partial<LimitReached> = {}): LimitReached => ({

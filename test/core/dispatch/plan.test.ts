@@ -4,7 +4,7 @@ import type { ErrorName } from '../../../core/error-table.ts'
 import { GatewayError, UpstreamFailure } from '../../../core/errors.ts'
 import type { Candidate, Route } from '../../../core/routing/route.ts'
 import { UpstreamError } from '../../../core/sdk/api.ts'
-import { fakeCall } from '../../support/fake-call.ts'
+import { testCall } from '../../../core/testing/gateway/doubles.ts'
 import { candidate, route } from '../routing/routes.ts'
 
 const failure = (row: ErrorName, cause?: unknown): GatewayError => new GatewayError(row, { cause })
@@ -26,7 +26,7 @@ interface Course {
 
 /** Plans attempts while there is a next one; each fails with the error of its place, further ones with the last. */
 function courseOf(way: Route, errors: readonly GatewayError[], body: Record<string, unknown> = {}): Course {
-  let plan = begin(way, fakeCall({ model: 'acme/smart', ...body }), SELECTION, NOW)
+  let plan = begin(way, testCall({ model: 'acme/smart', ...body }), SELECTION, NOW)
   const planned: PlannedAttempt[] = []
   for (;;) {
     const choice = choose(plan, NOW)
@@ -79,7 +79,7 @@ describe('the plan of the attempts of a call', () => {
   it('repeats another target if the breaker of the first has opened', () => {
     const [a, b] = three()
     for (let i = 0; i < 4; i++) a!.target.health.failed(NOW, 'reply')
-    let plan = begin(route([a!, b!]), fakeCall({}), SELECTION, NOW)
+    let plan = begin(route([a!, b!]), testCall({}), SELECTION, NOW)
     for (const { target } of [a!, b!]) {
       const { plan: chosen, next } = choose(plan, NOW)
       expect(next?.candidate.target).to.equal(target)
@@ -135,7 +135,7 @@ describe('the plan of the attempts of a call', () => {
   it('returns the time to wait if every breaker is open', () => {
     const only = candidate('a/1')
     for (let i = 0; i < 5; i++) only.target.health.failed(NOW, 'reply')
-    const { plan, next } = choose(begin(route([only]), fakeCall({}), SELECTION, NOW), NOW)
+    const { plan, next } = choose(begin(route([only]), testCall({}), SELECTION, NOW), NOW)
     const error = errorOf(plan, NOW)
     expect([next, error.row, error.headers['retry-after']]).to.deep.equal([undefined, 'upstream_circuit_open', '1'])
   })

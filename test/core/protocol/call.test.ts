@@ -3,16 +3,18 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
-import { ClientCall, modelNotFound, UNCOUNTED } from '../../../core/protocol/call.ts'
+import { type CallContext, ClientCall, modelNotFound, UNCOUNTED, withDefaults } from '../../../core/protocol/call.ts'
 import { chatCompletions } from '../../../core/protocol/chat-completions.ts'
-import { withDefaults } from '../../../core/protocol/filled-call.ts'
+import { JsonBody } from '../../../core/protocol/json-body.ts'
+import { messages } from '../../../core/protocol/messages/endpoint.ts'
+import { asSent, translated } from '../../../core/protocol/translation.ts'
 import type { ModelId } from '../../../core/sdk/api.ts'
 
 const HELLO = '"messages":[{"role":"user","content":"Hello"}]'
 const GOOD = `{"model":"ns/a/b",${HELLO}}`
 
 function clientCall(text: string, upstreamHeaders: Readonly<Record<string, string>> = {}, decided = false): ClientCall {
-  return new ClientCall(Buffer.from(text), {
+  const context: CallContext = {
     id: 'req_1',
     endpoint: 'chat.completions',
     check: chatCompletions.check,
@@ -24,7 +26,8 @@ function clientCall(text: string, upstreamHeaders: Readonly<Record<string, strin
     upstreamHeaders,
     memory: UNCOUNTED,
     decided,
-  })
+  }
+  return new ClientCall(context, JsonBody.read(Buffer.from(text), context))
 }
 
 setFlagsFromString('--expose-gc')
@@ -225,6 +228,26 @@ describe('a client’s call', () => {
       'x-request-id': 'req_1',
     })
     expect(clientCall(GOOD.replace('{', '{"stream":true,')).headers).to.include({ accept: 'text/event-stream' })
+  })
+
+  it('of another protocol has no headers of that protocol for other upstreams, unless a link sets them', () => {
+    const context: CallContext = {
+      id: 'req_1',
+      endpoint: messages.name,
+      check: messages.check,
+      resolve: (name) => ({ id: name, namespace: 'ns', model: 'a' }),
+      upstreamHeaders: { 'anthropic-beta': 'of-a-link' },
+      clientHeaders: { 'anthropic-beta': 'of-the-client', 'anthropic-version': '2023-06-01' },
+      memory: UNCOUNTED,
+      decided: false,
+    }
+    const body = JsonBody.read(Buffer.from(`{"model":"ns/a","max_tokens":9,${HELLO}}`), context)
+    const call = new ClientCall(context, translated(body, messages.protocol!))
+    expect(call.headers).to.include({ 'anthropic-beta': 'of-a-link' }).and.not.have.property('anthropic-version')
+    const own = asSent(call)
+    expect(own.headers).to.include({ 'anthropic-beta': 'of-a-link', 'anthropic-version': '2023-06-01' })
+    call.edit('/temperature', 0)
+    expect(asSent(call), 'an edited call has no other form').to.equal(call)
   })
 
   describe('that is edited', () => {

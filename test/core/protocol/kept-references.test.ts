@@ -1,19 +1,22 @@
 import { expect } from 'chai'
-import { ClientCall, UNCOUNTED } from '../../../core/protocol/call.ts'
+import { type CallContext, ClientCall, UNCOUNTED } from '../../../core/protocol/call.ts'
+import { JsonBody } from '../../../core/protocol/json-body.ts'
 import { isKeptBy, sealed } from '../../../core/protocol/kept-ids.ts'
 
 const KEEPER = { namespace: 'up', account: 'acc', secret: 's' }
 
+const CONTEXT: CallContext = {
+  id: 'req_1',
+  endpoint: 'responses',
+  check: () => undefined,
+  resolve: () => ({ id: 'up/m', namespace: 'up', model: 'm' }),
+  upstreamHeaders: {},
+  memory: UNCOUNTED,
+  decided: false,
+}
+
 const call = (members: object): ClientCall =>
-  new ClientCall(Buffer.from(JSON.stringify({ model: 'up/m', ...members })), {
-    id: 'req_1',
-    endpoint: 'responses',
-    check: () => undefined,
-    resolve: () => ({ id: 'up/m', namespace: 'up', model: 'm' }),
-    upstreamHeaders: {},
-    memory: UNCOUNTED,
-    decided: false,
-  })
+  new ClientCall(CONTEXT, JsonBody.read(Buffer.from(JSON.stringify({ model: 'up/m', ...members })), CONTEXT))
 
 const reference = (id: string) => ({ type: 'item_reference', id })
 

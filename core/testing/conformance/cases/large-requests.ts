@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { LARGE } from '../../../protocol/call.ts'
+import { LARGE } from '../../../protocol/json-body.ts'
 import { NAMESPACE, type Suite } from '../harness.ts'
 import { type EmbeddingsFixture, isAbsent } from '../provider-under-test.ts'
 import { requestOf } from '../requests.ts'

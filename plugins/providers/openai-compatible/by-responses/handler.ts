@@ -10,7 +10,7 @@ import {
 import { ApiChoice, type ChatApi } from './models.ts'
 import { RESPONSES_PARAMETERS, responsesBody } from './request.ts'
 import { stopSequencesOf } from './stop.ts'
-import { createResponsesTranslator } from './stream.ts'
+import { ResponseTranslator } from './stream.ts'
 
 const Api = Type.Enum(['auto', 'chat', 'responses'] satisfies ChatApi[])
 
@@ -52,7 +52,7 @@ export function chatByResponses({ api, host, error, post }: ByResponses): NonNul
       const { bytes, dropped } = await host.compute(call, responsesBody, { model, states, reasons })
       return { ...(await post(call, attempt, bytes)), dropped }
     },
-    translator: (call, { model }) => createResponsesTranslator(model, stopSequencesOf(call.member('stop'))),
+    translator: (call, { model }) => new ResponseTranslator(model, stopSequencesOf(call.member('stop'))),
     error(reply) {
       const refusal = error === undefined ? readRefusal(reply.status, reply.headers, reply.body) : error(reply)
       return { ...refusal, ...(refusal.param !== undefined && { param: chatNameOf(refusal.param) }) }

@@ -4,6 +4,7 @@ import {
   KeptText,
   type ToolCallDelta,
   type TranslatedChunk,
+  type TranslatedCompletion,
   type Translator,
   textOf,
   UpstreamError,
@@ -37,14 +38,6 @@ function usageOf(body: unknown): Partial<Usage> | undefined {
   return isRecord(response) ? toUsage(response.usage) : undefined
 }
 
-/** Translates the reply to `POST /responses`, whole or streamed. `model`: as the upstream was asked. `stop`: the sequences that end its text. */
-export function createResponsesTranslator(model: string, stop: readonly string[] = []): Translator {
-  return Object.assign(new ResponseStream(model, stop), {
-    completion: (body: unknown) => toCompletion(body, model, stop),
-    usage: usageOf,
-  })
-}
-
 /** Nearly every event is a piece of text. One without escapes is cut out, not parsed (docs/decisions/text-of-translated-streams.md). */
 const TEXT_DELTA =
   /^\{"type":"response\.output_text\.delta",(?:"sequence_number":\d+,)?"item_id":"[^"\\]*","output_index":(\d+),"content_index":\d+,"delta":"([^"\\]+)"(?:,"logprobs":\[\])?(?:,"sequence_number":\d+)?(?:,"obfuscation":"[^"\\]*")?\}$/
@@ -65,11 +58,11 @@ interface OpenItem {
 }
 
 /**
- * Translates the events of a streamed response: per item `output_item.added`, its deltas and `output_item.done`, and at the end one of
+ * Translates the reply to `POST /responses`, whole or streamed. The order of events is per item `output_item.added`, its deltas and `output_item.done`, and at the end one of
  * `completed`, `incomplete` and `failed` (openai-node 7.57, `ResponseStreamEvent`). The event that ends an item repeats all of it: what the deltas
  * did not say, because they are of a kind that is not known, is sent then.
  */
-class ResponseStream {
+export class ResponseTranslator implements Translator {
   /** Whether a stop sequence has ended the answer, while the model goes on. */
   cut = false
   readonly #model: string
@@ -83,17 +76,30 @@ class ResponseStream {
   #hasText = false
   #over = false
   readonly #search: StopSearch
-  readonly #hasStop: boolean
+  readonly #stop: readonly string[]
   #stoppedBy: string | undefined
   /** Tokens of the text that is held back, since it may begin a stop sequence. */
   #logprobs: Members[] = []
   /** Bytes that the model has written so far, reasoning included. */
   #written = 0
 
-  constructor(model: string, stop: readonly string[]) {
+  /** `model`: as the upstream was asked. `stop`: the sequences that end its text. */
+  constructor(model: string, stop: readonly string[] = []) {
     this.#model = model
     this.#search = new StopSearch(stop)
-    this.#hasStop = stop.length > 0
+    this.#stop = stop
+  }
+
+  completion(body: unknown): TranslatedCompletion {
+    return toCompletion(body, this.#model, this.#stop)
+  }
+
+  usage(body: unknown): unknown {
+    return usageOf(body)
+  }
+
+  get #hasStop(): boolean {
+    return this.#stop.length > 0
   }
 
   /** Whether the last event has arrived. */

@@ -8,7 +8,7 @@ import { readMessageStream } from '../../../../core/testing/conformance/read-mes
 import { gather, type Said } from '../../../../core/testing/kit.ts'
 import { responsesReply } from '../../../../core/testing/upstream/responses-reply.ts'
 import { ChunkWriter, TranslatedReader } from '../../../../core/upstream/readers/translated.ts'
-import { createResponsesTranslator } from '../../../../plugins/providers/openai-compatible/by-responses/stream.ts'
+import { ResponseTranslator } from '../../../../plugins/providers/openai-compatible/by-responses/stream.ts'
 import { type MakeReader, play, split } from '../../../core/upstream/play.ts'
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 })
@@ -151,7 +151,7 @@ for (const [name, { wire, make, whole, expectBroken }] of Object.entries(PROTOCO
     const reading: MakeReader = (relay) => {
       relay.attach({ pause: () => undefined, resume: () => undefined }, 'utf8')
       return new TranslatedReader({
-        translator: createResponsesTranslator('gpt-x'),
+        translator: new ResponseTranslator('gpt-x'),
         call: { model: 'open/m', includeUsage: true, choices: 1, size: 28 },
         stream: relay,
         transforms: [],

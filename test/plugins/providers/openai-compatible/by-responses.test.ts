@@ -4,7 +4,7 @@ import { toChat } from '../../../../core/protocol/responses/request.ts'
 import type { ChatMessage, ChatRequest, ChatTool } from '../../../../core/sdk/api.ts'
 import { toCompletion } from '../../../../plugins/providers/openai-compatible/by-responses/reply.ts'
 import { RESPONSES_PARAMETERS, toResponsesRequest } from '../../../../plugins/providers/openai-compatible/by-responses/request.ts'
-import { createResponsesTranslator } from '../../../../plugins/providers/openai-compatible/by-responses/stream.ts'
+import { ResponseTranslator } from '../../../../plugins/providers/openai-compatible/by-responses/stream.ts'
 import { anyRequest } from '../../../support/any-request.ts'
 
 const words = fc.string({ minLength: 1, maxLength: 8 })
@@ -166,7 +166,7 @@ describe('A response as a chat completion', () => {
       { type: 'response.output_item.done', output_index: 1, item: call(1) },
       { type: 'response.completed', response: response(call(0), call(1)) },
     ]
-    const translator = createResponsesTranslator('gpt-x')
+    const translator = new ResponseTranslator('gpt-x')
     const chunks = events.flatMap((event) => [...translator.event({ type: event.type, data: JSON.stringify(event) })])
     const parts = chunks.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? [])
     const told = [0, 1].map((index) =>

@@ -1,10 +1,13 @@
 import { GatewayError } from '../errors.ts'
-import { closeFacade } from '../plugins/facade.ts'
-import { ContractViolation } from '../plugins/faults.ts'
-import type { Call, ChatRequest, EndpointName, Media, ModelId, Upload } from '../sdk/api.ts'
-import type { CallContext } from './call.ts'
+import type { ChatRequest, EndpointName, Media, Upload } from '../sdk/api.ts'
+import { addressesInForm, type FoundAddress } from './addresses.ts'
+import type { CallContext, ClientBody } from './call.ts'
 import { type FormFile, type FormPart, newBoundary, writeForm } from './form.ts'
+import { type GuardedMember, guardedAmong } from './guarded-members.ts'
 import { checkKeys, checkName } from './keys.ts'
+
+/** What a form is read for. */
+type FormSource = Pick<CallContext, 'endpoint' | 'check' | 'memory'>
 
 /** Members that the gateway itself reads, and that are no texts. The upstream gets them as the client wrote them. */
 const TYPED = new Set(['n', 'stream'])
@@ -12,33 +15,36 @@ const TYPED = new Set(['n', 'stream'])
 /**
  * A client's form. Its members are texts, or lists of them; a file is described by its name, type and size. Links may read and replace texts.
  */
-export class FormCall implements Call {
-  readonly id: string
-  readonly endpoint: EndpointName
+export class FormBody implements ClientBody {
+  readonly client = this
   readonly includeUsage = false
   readonly large = false
-  readonly keptTokens = 0
-  readonly #context: CallContext
+  readonly #source: FormSource
+  readonly #parts: readonly FormPart[]
+  readonly #byName: ReadonlyMap<string, readonly FormPart[]>
   readonly #boundary = newBoundary()
-  #parts: readonly FormPart[]
-  #byName: ReadonlyMap<string, readonly FormPart[]>
-  #model: ModelId | undefined
   /** The files that count as memory. */
-  readonly #counted = new Set<FormFile>()
+  readonly #counted: Set<FormFile>
 
-  /** Throws a GatewayError (400) if the form is invalid. */
-  constructor(parts: readonly FormPart[], context: CallContext) {
-    this.id = context.id
-    this.endpoint = context.endpoint
-    this.#context = context
+  /** `counted`: the files that count as memory already. Throws a GatewayError (400) if the form is invalid. */
+  constructor(parts: readonly FormPart[], source: FormSource, counted = new Set<FormFile>()) {
+    this.#source = source
     this.#parts = parts
-    this.#byName = byName(parts)
+    this.#byName = Map.groupBy(parts, ({ name }) => name)
+    this.#counted = counted
     this.#check()
   }
 
-  get model(): ModelId {
-    this.#model ??= this.#context.resolve(this.member('model') as string)
-    return this.#model
+  get endpoint(): EndpointName {
+    return this.#source.endpoint
+  }
+
+  get type(): string {
+    return `multipart/form-data; boundary=${this.#boundary}`
+  }
+
+  get model(): string {
+    return this.member('model') as string
   }
 
   get stream(): boolean {
@@ -60,27 +66,20 @@ export class FormCall implements Call {
     return this.endpoint.startsWith('images.') ? { pictures: files, files: 0 } : { pictures: 0, files }
   }
 
+  get addresses(): readonly FoundAddress[] {
+    return addressesInForm(this)
+  }
+
+  get guarded(): readonly GuardedMember[] {
+    return guardedAmong(this)
+  }
+
   get keys(): readonly string[] {
     return [...this.#byName.keys()]
   }
 
-  get body(): Readonly<ChatRequest> {
+  get value(): Readonly<ChatRequest> {
     return Object.fromEntries(this.keys.map((key) => [key, this.member(key)])) as ChatRequest
-  }
-
-  get headers(): Readonly<Record<string, string>> {
-    return {
-      ...this.#context.upstreamHeaders,
-      'content-type': `multipart/form-data; boundary=${this.#boundary}`,
-      accept: this.stream ? 'text/event-stream' : '*/*',
-      'accept-encoding': 'identity',
-      'user-agent': 'unified-model-gateway',
-      'x-request-id': this.id,
-    }
-  }
-
-  mayHave(): boolean {
-    return true
   }
 
   member(key: string): unknown {
@@ -88,38 +87,42 @@ export class FormCall implements Call {
     return values.length > 1 ? values : values[0]
   }
 
+  mayHave(): boolean {
+    return true
+  }
+
+  /** The texts as JSON. */
+  splice(members: Readonly<Record<string, unknown>>): Buffer {
+    return Buffer.from(JSON.stringify({ ...this.value, ...members }))
+  }
+
   /** The form with some texts replaced, added, or (by `undefined`) removed. */
-  form(members: Readonly<Record<string, unknown>>): Upload {
+  upload(members: Readonly<Record<string, unknown>>): Upload {
     return writeForm(withTexts(this.#parts, members), this.#boundary)
   }
 
-  /** Its files of these names in memory. Rejects with the error of the context's memory if there is no room. */
+  /** Its files of these names in memory. Rejects with the error of the source's memory if there is no room. */
   async files(names: readonly string[]): Promise<readonly File[]> {
     const files = this.#parts.flatMap(({ name, value }) => (typeof value !== 'string' && names.includes(name) ? [value] : []))
     for (const file of files) this.#count(file)
     return Promise.all(files.map(inMemory))
   }
 
+  edited(pointer: string, value: unknown): FormBody {
+    const [, key] = /^\/([^/]+)$/.exec(pointer) ?? []
+    if (key === undefined) throw new RangeError(`a form has no member at ${pointer}`)
+    const name = key.replaceAll('~1', '/').replaceAll('~0', '~')
+    return new FormBody(withTexts(this.#parts, { [name]: value }), this.#source, this.#counted)
+  }
+
+  /** Its files are closed by who has read it. */
+  release(): void {}
+
   /** Each attempt may read them: the memory of the one before is free by then. */
   #count(file: FormFile): void {
     if (this.#counted.has(file)) return
-    this.#context.memory.take(Math.ceil(file.size * BASE64))
+    this.#source.memory.take(Math.ceil(file.size * BASE64))
     this.#counted.add(file)
-  }
-
-  /** The texts as JSON. */
-  splice(members: Readonly<Record<string, unknown>>): Buffer {
-    return Buffer.from(JSON.stringify({ ...this.body, ...members }))
-  }
-
-  edit(pointer: string, value: unknown): void {
-    if (this.#context.decided) throw new ContractViolation('EDIT_AFTER_NEXT')
-    const [, key] = /^\/([^/]+)$/.exec(pointer) ?? []
-    if (key === undefined) throw new RangeError(`a form has no member at ${pointer}`)
-    this.#parts = withTexts(this.#parts, { [key.replaceAll('~1', '/').replaceAll('~0', '~')]: value })
-    this.#byName = byName(this.#parts)
-    this.#model = undefined
-    this.#check()
   }
 
   #check(): void {
@@ -128,13 +131,9 @@ export class FormCall implements Call {
     const files = new Set(this.#parts.flatMap(({ name, value }) => (typeof value === 'string' ? [] : [name])))
     // Several files may have one name. A list has brackets at the end of its name, which stands once for each entry.
     checkKeys([...names.filter((name) => !files.has(name) && !name.endsWith('[]')), ...files])
-    this.#context.check(this.body)
+    this.#source.check(this.value)
   }
 }
-
-closeFacade(FormCall)
-
-const byName = (parts: readonly FormPart[]): ReadonlyMap<string, readonly FormPart[]> => Map.groupBy(parts, ({ name }) => name)
 
 /** Characters for a byte. */
 const BASE64 = 4 / 3
