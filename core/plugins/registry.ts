@@ -160,9 +160,16 @@ async function locatePlugin(name: string, kind: PluginKind, baseDir: string): Pr
 /** Whether a plugin's name is that of a file: a path or a `file:` URL. */
 const isFile = (name: string): boolean => /^\.{1,2}\/|^file:/.test(name) || isAbsolute(name)
 
-/** The names of the plugins that come with the gateway. */
-export async function builtinNames(kind: PluginKind): Promise<readonly string[]> {
-  const folder = fileURLToPath(FOLDERS[kind])
+const builtins = new Map<PluginKind, Promise<readonly string[]>>()
+
+/** The names of the plugins that come with the gateway. The folder is read once: a table may name hundreds of them. */
+export function builtinNames(kind: PluginKind): Promise<readonly string[]> {
+  const names = builtins.get(kind) ?? readBuiltins(fileURLToPath(FOLDERS[kind]))
+  builtins.set(kind, names)
+  return names
+}
+
+async function readBuiltins(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder)
   return names.filter((name) => existsSync(join(folder, name, ENTRY))).sort()
 }
