@@ -3,30 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { startTestGateway } from '../../support/gateway.ts'
 import { manyLines, manyNamespaces } from '../../support/large-routes.ts'
-
-/** CPU time of this thread, in milliseconds: other work of the machine is not part of it. */
-function threadTime(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
-
-/** The longest turn of the event loop in some work, as a part of all its CPU time. */
-async function longestPart(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = threadTime()
-  let lookedAt = startedAt
-  let longest = 0
-  let immediate: NodeJS.Immediate
-  const look = (): void => {
-    const now = threadTime()
-    longest = Math.max(longest, now - lookedAt)
-    lookedAt = now
-    immediate = setImmediate(look)
-  }
-  immediate = setImmediate(look)
-  await work()
-  clearImmediate(immediate)
-  return longest / (threadTime() - startedAt)
-}
+import { longestTurn } from '../../support/longest-turn.ts'
 
 /** The origin of upstreams that nobody calls. */
 const ORIGIN = 'http://127.0.0.1:9'
@@ -45,7 +22,7 @@ describe('A reload of a large table', () => {
       const parts: number[] = []
       for (let version = 1; version <= 3; version++) {
         await writeFile(join(gateway.folder, 'routes.yaml'), table(version))
-        parts.push(await longestPart(async () => expect((await gateway.reload()).ok).to.equal(true)))
+        parts.push(await longestTurn(async () => expect((await gateway.reload()).ok).to.equal(true)))
       }
       expect(Math.min(...parts)).to.be.lessThan(0.1)
     }).timeout(60_000)
