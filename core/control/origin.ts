@@ -19,7 +19,7 @@ export function clientAddress(trusted: readonly string[]): ClientAddress {
   }
   const isProxy = (address: string): boolean => proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
   return function addressOf({ socket, headers }) {
-    // A proxy process reaches control over a Unix socket, which has no address, and has appended the client's (`core/gateway/forward.ts`).
+    // A proxy process reaches control over a Unix socket, which has no address, and has appended the client's (`core/http/forward.ts`).
     const own = normalize(socket.remoteAddress ?? '')
     const hops = `${headers['x-forwarded-for'] ?? ''},${own}`.split(',').map(normalize).filter(Boolean)
     const client = hops.findLast((address) => !isProxy(address)) ?? hops[0] ?? ''

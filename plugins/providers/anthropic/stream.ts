@@ -24,7 +24,7 @@ export function createTranslator(): Translator {
   return Object.assign(new MessageStream(), { completion: toCompletion, usage: usageOf })
 }
 
-/** Nearly every event is a text delta. A text without escapes is cut out, not parsed (docs/decisions/text-of-translated-streams.md). */
+/** Nearly every event is a text delta. A text without escapes is cut out, not parsed (docs/decisions/hot-path.md). */
 const TEXT_DELTA = /^\{"type":"content_block_delta","index":\d+,"delta":\{"type":"text_delta","text":"([^"\\]+)"\}\s*\}$/
 
 /** A block of the stream that has not ended. */

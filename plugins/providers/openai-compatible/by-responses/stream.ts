@@ -45,7 +45,7 @@ export function createResponsesTranslator(model: string, stop: readonly string[]
   })
 }
 
-/** Nearly every event is a piece of text. One without escapes is cut out, not parsed (docs/decisions/text-of-translated-streams.md). */
+/** Nearly every event is a piece of text. One without escapes is cut out, not parsed (docs/decisions/hot-path.md). */
 const TEXT_DELTA =
   /^\{"type":"response\.output_text\.delta",(?:"sequence_number":\d+,)?"item_id":"[^"\\]*","output_index":(\d+),"content_index":\d+,"delta":"([^"\\]+)"(?:,"logprobs":\[\])?(?:,"sequence_number":\d+)?(?:,"obfuscation":"[^"\\]*")?\}$/
 
