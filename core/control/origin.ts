@@ -7,7 +7,7 @@ export type ClientAddress = (request: IncomingMessage) => string
 
 /**
  * Creates the function that determines a client's address: that of the connection, or, if that is a trusted proxy, the last address in
- * `X-Forwarded-For` that is not one. The entries before it may be forged, and so may all of them if one that counts is no address: then it
+ * `X-Forwarded-For` that is not one. The entries before it may be forged. If the one that counts is not an address, all of them may be: then it
  * is that of the connection. `trusted`: addresses and networks (`10.0.0.0/8`).
  */
 export function clientAddress(trusted: readonly string[]): ClientAddress {

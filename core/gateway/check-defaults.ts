@@ -41,7 +41,7 @@ export function noticesOfDefaults({ curated }: Config): readonly string[] {
       const meant = known.includes(parameter) ? '' : didYouMean(parameter, known)
       return meant === ''
         ? []
-        : [`line ${at.line}: a default of "${id}", "${parameter}", is no parameter of chat completions${meant}`]
+        : [`line ${at.line}: a default of "${id}", "${parameter}", is not a parameter of chat completions${meant}`]
     }),
   )
 }

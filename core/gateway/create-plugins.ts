@@ -86,7 +86,7 @@ export class PluginCreator {
 
 type ProviderIdentity = InstanceIdentity & { readonly plugin: ProviderPlugin }
 
-/** What a namespace configures beside its provider. */
+/** What a namespace configures in addition to its provider. */
 interface UpstreamSettings {
   readonly tls?: UpstreamTls | undefined
   /** The configs of several credentials, by name. */

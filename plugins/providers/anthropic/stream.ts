@@ -92,7 +92,7 @@ class MessageStream {
       case 'error':
         throw toUpstreamError(event.error)
       default:
-        // Types that are not known are to be ignored; what has none is no event.
+        // Types that are not known are to be ignored; what has none is not an event.
         if (typeof event.type !== 'string') throw new Error('not an event of the Messages API')
         if (event.type !== 'ping') this.#leaveOut()
         return []
