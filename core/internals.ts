@@ -24,7 +24,7 @@ export const openSocket = (connector: buildConnector.connector, ...args: Paramet
 
 /**
  * Makes the head of a stream; it is sent with the first write. Returns whether its body is in chunks: then the caller writes the frame of
- * each, and the last one (docs/decisions/chunks-of-streams.md). Call it before the first write.
+ * each, and the last one (docs/decisions/hot-path.md). Call it before the first write.
  */
 export function beginUnframed(response: ServerResponse): boolean {
   response.writeHead(response.statusCode)

@@ -14,7 +14,7 @@ const HASH_BYTES = 32
  */
 const MIN_LENGTH = 12
 const MAX_LENGTH = 200
-/** Characters that are estimated: the time grows with their square, and what begins well is no worse for its end. */
+/** Characters that are estimated: the time grows with their square, and a good beginning is not made worse by its end. */
 const ESTIMATED = 64
 /** Of zxcvbn's scores from 0 to 4: more than 10⁸ guesses. */
 const LEAST_SCORE = 3

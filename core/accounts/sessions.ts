@@ -9,7 +9,7 @@ import { selectUsers, type User, userOf } from './user.ts'
 const IDLE_MS = 30 * 60_000
 /** A session ends after this time in any case. */
 const MAX_AGE_MS = 12 * 3_600_000
-/** For so long after users have proved who they are, they may make changes that give rights. */
+/** How long after users have proved who they are they may make changes that give rights. */
 const CONFIRMED_MS = 15 * 60_000
 /** The time of the last request is written at most this often. */
 const SEEN_RESOLUTION_MS = 60_000

@@ -15,7 +15,7 @@ const FREE = { pair: 5, person: 20, network: 50 }
 /** The first delay; each further failure doubles it. */
 const DELAY_MS = 1000
 const MAX_DELAY_MS = 15 * 60_000
-/** Failures are forgotten so long after their last delay. */
+/** How long after their last delay failures are forgotten. */
 const FORGET_MS = 60 * 60_000
 
 /** A sign-in with a password: the e-mail address, and where it comes from. */

@@ -7,7 +7,7 @@ export interface Linked {
 /**
  * An intrusive doubly linked list: adding and removing write four references and allocate nothing. A `Set` that every call enters and
  * leaves abandons outgrown tables, and V8's young-generation collector keeps all that they reference
- * (docs/decisions/linked-lists-of-calls.md).
+ * (docs/decisions/hot-path.md).
  */
 export class LinkedList<Member extends Linked> {
   #first: Member | undefined
@@ -109,7 +109,7 @@ export class Deadlines<Member extends Expiring> {
  * Collects items of one kind during one iteration of the event loop, and processes them together after all sockets of that iteration
  * were read. Much of the cost of a call is loading code and data that other work has evicted from the processor's caches, and waking
  * up the peer of a socket: a batch pays both once. No item waits for later ones: the batch runs before the event loop polls again
- * (docs/decisions/turns-of-the-event-loop.md).
+ * (docs/decisions/hot-path.md).
  */
 export class Batch<Item> {
   readonly #process: (item: Item) => void

@@ -38,6 +38,8 @@ export interface Resolution {
   readonly providers: ReadonlyMap<string, ConfiguredPlugin<'provider'>>
   /** By namespace that is left out, its references that are not set. */
   readonly dormant: ReadonlyMap<string, readonly Reference[]>
+  /** The values of the file as written. */
+  readonly written: unknown
   /** The rate classes that plugins declare. */
   readonly rateClasses: readonly string[]
 }
@@ -50,13 +52,14 @@ type NamespaceValues = Values['namespaces'][string]
 export function buildConfig(raw: RawConfig, resolution: Resolution): Config {
   const { file } = raw
   const values = raw.values as Values
-  const { links, dormant, rateClasses } = resolution
+  const { links, dormant, rateClasses, written } = resolution
   const namespaces = Object.entries(values.namespaces)
   const upstreams = namespaces.filter(([, { provider }]) => provider !== undefined)
   const curated = namespaces.filter(([, { provider }]) => provider === undefined)
   const config = {
     file: resolve(file.name),
     text: file.text,
+    written,
     sha256: hash('sha256', file.text),
     chain: values.chain.map(({ when }, index) => ({
       ...links.get(String(index))!,

@@ -14,6 +14,8 @@ export interface Config {
   readonly file: string
   /** The file's text. It holds references and no secrets. */
   readonly text: string
+  /** The values of the text. */
+  readonly written: unknown
   /** Hex SHA-256 of the text. The values of references are not part of it. */
   readonly sha256: string
   /** In the order of the file, in which calls pass them. */

@@ -10,7 +10,7 @@ import { SOURCES, type SourceName } from './schema/prices.ts'
  * `~ namespace local: timeouts.connect: 10s → 2s`. Shows references and not their values.
  */
 export function diffConfigs(before: Config, after: Config): readonly string[] {
-  return [...diffTrees(treeOf(before.text, before.digests), treeOf(after.text, after.digests)), ...diffLists(before, after)]
+  return [...diffTrees(treeOf(before.written, before.digests), treeOf(after.written, after.digests)), ...diffLists(before, after)]
 }
 
 /** `~ list prices of litellm: 3f9a12bc → 8943af58` */
@@ -25,7 +25,8 @@ function diffLists({ prices: before }: Config, { prices: after }: Config): reado
 
 /** The differences between the texts of two valid files. References are compared by their text. */
 export function diffTexts(before: string, after: string): readonly string[] {
-  return diffTrees(treeOf(before, new Map()), treeOf(after, new Map()))
+  const [was, is] = [before, after].map((text) => treeOf(new ConfigFile('routes.yaml', text).toData(), new Map()))
+  return diffTrees(was!, is!)
 }
 
 /** A value as written in the file. */
@@ -96,9 +97,8 @@ const ENTRIES: Readonly<Record<string, string>> = {
 }
 
 /** The values of a file, by names that people use: `namespace openai`, `alias gpt-4o`. Comments and defaults are left out. */
-function treeOf(text: string, digests: Digests): Branch {
+function treeOf(written: unknown, digests: Digests): Branch {
   const tree = new Map<string, Tree>()
-  const written = new ConfigFile('routes.yaml', text).toData()
   for (const [section, value] of branchOf(written as object, [], digests)) {
     const entry = ENTRIES[section]
     if (entry === undefined || !isBranch(value)) tree.set(section, value)

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { yieldIfLong } from '../async/long-work.ts'
 import { ConfigError, type Diagnostic, UnreadableConfig } from '../text/diagnostic.ts'
 import { buildConfig } from './build.ts'
 import { findCycles, findTooLarge } from './checks/curated-models.ts'
@@ -65,7 +66,7 @@ export async function loadConfig(path: string, env: NodeJS.ProcessEnv, files = n
  * Adds all files that were read to `files`, also if it throws. Throws an `UnreadableConfig`.
  */
 export async function readConfig(path: string, env: NodeJS.ProcessEnv, files: FilesRead): Promise<ReadConfig> {
-  const file = new ConfigFile(path, await readText(path, files))
+  const file = await ConfigFile.read(path, await readText(path, files))
   const onlyWith = (found: readonly Problem[]): ReadConfig => ({
     file,
     diagnostics: toDiagnostics(file, found),
@@ -74,12 +75,15 @@ export async function readConfig(path: string, env: NodeJS.ProcessEnv, files: Fi
   })
   const syntax = checkSyntax(file)
   if (!syntax.readable) return onlyWith(syntax.problems)
-
+  await yieldIfLong()
   const { substitutions, problems } = await substitute(file, { env, files })
+  await yieldIfLong()
   const raw = new RawConfig(file, substitutions)
+  await yieldIfLong()
   const foreign = findLiteLlm(raw)
   if (foreign !== undefined) return onlyWith([foreign])
   const unset = findUnsetReferences(raw)
+  await yieldIfLong()
   const validation = validate(routesSchema, raw.values)
   const links = await configurePlugins('chain', raw, files)
   const providers = await configurePlugins('provider', raw, files)
@@ -91,6 +95,12 @@ export async function readConfig(path: string, env: NodeJS.ProcessEnv, files: Fi
     ...providers.names,
   ]
   const modelNames = new ModelNames(raw)
+  const misfits: Problem[] = []
+  for (const check of CHECKS) {
+    await yieldIfLong()
+    misfits.push(...check(raw, modelNames))
+  }
+  await yieldIfLong()
   const diagnostics = toDiagnostics(file, [
     ...syntax.problems,
     ...problems,
@@ -98,16 +108,18 @@ export async function readConfig(path: string, env: NodeJS.ProcessEnv, files: Fi
     ...problemsOf(validation, raw, []),
     ...links.problems,
     ...providers.problems,
-    ...CHECKS.flatMap((check) => check(raw, modelNames)),
+    ...misfits,
     ...findUndeclaredNames(raw, locatedNames),
   ])
   const creatable = { links: links.creatable, providers: providers.creatable }
   if (diagnostics.length > 0) return { file, diagnostics, ...creatable }
   for (const secret of validation.secrets) secret.seal()
+  await yieldIfLong()
   const built = buildConfig(raw, {
     links: links.plugins,
     providers: providers.plugins,
     dormant: unset.dormant,
+    written: syntax.written,
     rateClasses: declaredNames(locatedNames, 'rate class'),
   })
   const { prices } = built

@@ -25,7 +25,7 @@ const fields = {
   account: named,
   models: globs("Globs of model ids that narrow the account's."),
   rate_class: rateClass("Null: the account's, else the default one."),
-  budgets: budgetTexts('What it may spend, beside what its account may; empty: no budget.'),
+  budgets: budgetTexts('What it may spend, within what its account may; empty: no budget.'),
   spending: spendingField,
   cost: recentCost,
   tags,

@@ -17,7 +17,7 @@ const settings = Type.Partial(
     models: globs("Globs that narrow the account's; absent: all of those."),
     rate_class: rateClass("Null: the account's, else the default one. Only an admin may set it."),
     expires_at: timeOrNull('When it expires; null: never. Of a new key, absent: as late as its account allows.'),
-    budgets: budgetTexts('What it may spend, beside what its account may. Only an admin may raise or remove them.'),
+    budgets: budgetTexts('What it may spend, within what its account may. Only an admin may raise or remove them.'),
     tags,
   }),
 )

@@ -2,10 +2,9 @@ import { Type } from 'typebox'
 import { findOwner, type Owner } from '../accounts/accounts.ts'
 import type { Generation } from '../call/generation.ts'
 import type { Config } from '../config/config.ts'
-import { candidatesOf } from '../routing/route.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
-import { matchesGlob } from '../text/glob.ts'
+import { GlobList } from '../text/glob.ts'
 import { firstRequestId } from '../text/ids.ts'
 import { formatUsd } from '../text/money.ts'
 import { stepsOf } from '../usage/time-range.ts'
@@ -58,8 +57,7 @@ export const modelOperations: readonly Operation[] = [
     async handle({ caller }, { store, live }) {
       const account = await findOwner(store.db, caller.account.id)
       const { config, models: listing } = live.generation
-      const principal = principalOf(account)
-      const models = await listing.list(principal)
+      const models = await listing.list(principalOf(account))
       const recent = await recentCalls(store, account)
       const available = models.map(({ id, owner, context }) => {
         const namespace = id.slice(0, id.indexOf('/'))
@@ -72,7 +70,7 @@ export const modelOperations: readonly Operation[] = [
           ...(calls && { recent: calls }),
           curated: config.curated.has(namespace),
           price: viewPrice(id, live.generation),
-          priced: isPriced(id, principal, live.generation),
+          priced: isPriced(id, live.generation),
           available: true,
         }
       })
@@ -92,9 +90,12 @@ function viewPrice(id: string, { prices, table }: Pick<Generation, 'prices' | 't
 }
 
 /** Whether the price of each target of a listed model is known, or what such calls cost instead. */
-function isPriced(id: string, principal: Principal, { prices, table }: Pick<Generation, 'prices' | 'table'>): boolean {
-  const candidates = candidatesOf(table.route(table.resolve(id)!, principal).leads)
-  return candidates.every(({ target }) => prices.allowsBudgets(target.served))
+function isPriced(id: string, { prices, table }: Pick<Generation, 'prices' | 'table'>): boolean {
+  const listed = table.resolve(id)!
+  const targets = table.curated.has(listed.namespace) ? table.targetsOf(listed) : [listed]
+  return targets.every(({ namespace, model }) =>
+    prices.allowsBudgets({ namespace, model, provider: table.namespaces.get(namespace)!.upstream!.name }),
+  )
 }
 
 /** The calls of an account in this hour and the one before, by model, and how many of them an upstream or the gateway failed. */
@@ -132,12 +133,13 @@ const principalOf = ({ id, name, models }: Owner): Principal => ({
 })
 
 /** The models that dormant namespaces, whose credentials are missing, would offer. */
-function dormantModels({ namespaces }: Config, { models: allowed }: Owner) {
+function dormantModels({ namespaces }: Config, { models: globs }: Owner) {
+  const allowed = new GlobList(globs)
   return [...namespaces.values()].flatMap(({ name, models = [], dormant }) =>
     models
       .filter((model) => dormant !== undefined && !model.includes('*'))
       .map((model) => `${name}/${model}`)
-      .filter((id) => allowed.some((glob) => matchesGlob(glob, id)))
+      .filter((id) => allowed.matches(id))
       .map((id) => ({
         id,
         namespace: name,

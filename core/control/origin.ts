@@ -7,7 +7,7 @@ export type ClientAddress = (request: IncomingMessage) => string
 
 /**
  * Creates the function that determines a client's address: that of the connection, or, if that is a trusted proxy, the last address in
- * `X-Forwarded-For` that is not one. The entries before it may be forged, and so may all of them if one that counts is no address: then it
+ * `X-Forwarded-For` that is not one. The entries before it may be forged. If the one that counts is not an address, all of them may be: then it
  * is that of the connection. `trusted`: addresses and networks (`10.0.0.0/8`).
  */
 export function clientAddress(trusted: readonly string[]): ClientAddress {
@@ -19,7 +19,7 @@ export function clientAddress(trusted: readonly string[]): ClientAddress {
   }
   const isProxy = (address: string): boolean => proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
   return function addressOf({ socket, headers }) {
-    // A proxy process reaches control over a Unix socket, which has no address, and has appended the client's (`core/gateway/forward.ts`).
+    // A proxy process reaches control over a Unix socket, which has no address, and has appended the client's (`core/http/forward.ts`).
     const own = normalize(socket.remoteAddress ?? '')
     const hops = `${headers['x-forwarded-for'] ?? ''},${own}`.split(',').map(normalize).filter(Boolean)
     const client = hops.findLast((address) => !isProxy(address)) ?? hops[0] ?? ''

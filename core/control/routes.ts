@@ -44,7 +44,7 @@ const targetSchema = Type.Object(
     last_call: Type.Optional(
       oneOf(
         ['succeeded', 'failed'],
-        "How the last attempt at it ended; absent before the first one since the start. A caller's mistake is no failure.",
+        "How the last attempt at it ended; absent before the first one since the start. A caller's mistake does not count as a failure.",
       ),
     ),
     recent: Type.Optional(recentSchema),

@@ -1,7 +1,9 @@
+import { yieldIfLong } from '../async/long-work.ts'
 import { Chain, type ChainLink, type LinkGuard } from '../call/chain.ts'
 import { Generation } from '../call/generation.ts'
 import type { Config, LinkConfig, NamespaceConfig } from '../config/config.ts'
 import { NamespaceSecrets } from '../config/digests.ts'
+import { ConfigFile } from '../config/file/config-file.ts'
 import { readerBy } from '../limits/prices/list-data.ts'
 import { PriceList } from '../limits/prices/price-list.ts'
 import type { InstanceLeases } from '../plugins/instances.ts'
@@ -30,11 +32,12 @@ export async function buildGeneration(
 ): Promise<Generation> {
   try {
     const builder = new GenerationBuilder(services, instances)
-    const errors = new CreateErrors(config.text)
+    const errors = new CreateErrors(() => ConfigFile.read(config.file, config.text))
     const links = await errors.collect(config.chain.entries(), ([index, entry]) => builder.createLink(entry, index))
     const secrets = new NamespaceSecrets(config.digests)
     const namespaces = await errors.collect(config.namespaces.values(), (entry) => builder.createNamespace(entry, secrets))
     const [prices] = await errors.collect([config], (each) => PriceList.create(each, readerBy(services.workers)))
+    await yieldIfLong()
     if (prices === undefined || errors.diagnostics.length > 0) throw new ConfigError(errors.diagnostics)
     const table = new RoutingTable({
       namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),

@@ -108,7 +108,7 @@ export class Channel<Remote extends object, Local extends object> {
   }
 }
 
-/** Undefined for a line that is no message: a process of another version may have written it. */
+/** Undefined for a line that is not a message: a process of another version may have written it. */
 function messageOf(line: string): Message | undefined {
   try {
     const [id, name, value] = JSON.parse(line) as unknown[]

@@ -15,7 +15,7 @@ import { didYouMean } from '../text/suggestions.ts'
  * Generation, because only created providers know their parameters.
  */
 export function checkDefaults({ config, table }: Pick<Generation, 'config' | 'table'>): readonly Diagnostic[] {
-  const file = new ConfigFile(config.file, config.text)
+  let file: ConfigFile | undefined
   return [...config.curated.values()].flatMap(({ name, routes }) =>
     [...routes].flatMap(([model, route]) => {
       const found = routeFor(table, route.id, ANY_KEY)
@@ -23,6 +23,7 @@ export function checkDefaults({ config, table }: Pick<Generation, 'config' | 'ta
       return Object.entries(route.defaults).flatMap(([parameter, value]) => {
         const reason = problemOf({ [parameter]: value }, route, candidates)
         if (reason === undefined) return []
+        file ??= new ConfigFile(config.file, config.text)
         const path = ['namespaces', name, 'models', model, 'defaults', parameter]
         const message = `${formatPath(path)}: ${reason}`
         return [{ ...file.position(file.keySpan(path)), file: route.at.file, message, frame: '' }]
@@ -40,7 +41,7 @@ export function noticesOfDefaults({ curated }: Config): readonly string[] {
       const meant = known.includes(parameter) ? '' : didYouMean(parameter, known)
       return meant === ''
         ? []
-        : [`line ${at.line}: a default of "${id}", "${parameter}", is no parameter of chat completions${meant}`]
+        : [`line ${at.line}: a default of "${id}", "${parameter}", is not a parameter of chat completions${meant}`]
     }),
   )
 }

@@ -1,5 +1,6 @@
 import type { SecureContext } from 'node:tls'
-import { ConfigFile } from '../config/file/config-file.ts'
+import { yieldIfLong } from '../async/long-work.ts'
+import type { ConfigFile } from '../config/file/config-file.ts'
 import { formatPath, type Path } from '../config/file/path.ts'
 import type { ReadConfig } from '../config/load.ts'
 import { addFrames } from '../config/report.ts'
@@ -85,7 +86,7 @@ export class PluginCreator {
 
 type ProviderIdentity = InstanceIdentity & { readonly plugin: ProviderPlugin }
 
-/** What a namespace configures beside its provider. */
+/** What a namespace configures in addition to its provider. */
 interface UpstreamSettings {
   readonly tls?: UpstreamTls | undefined
   /** The configs of several credentials, by name. */
@@ -123,11 +124,12 @@ export const placeOfNamespace = (name: string): string => `namespace ${name}`
 /** Collects the errors of plugins' `create` functions, so that all are told at once. */
 export class CreateErrors {
   readonly diagnostics: Diagnostic[] = []
-  readonly #text: string
+  readonly #read: () => Promise<ConfigFile>
+  #file: ConfigFile | undefined
 
-  /** `text`: of routes.yaml. */
-  constructor(text: string) {
-    this.#text = text
+  /** `read`: parses routes.yaml, once something is wrong with it. */
+  constructor(read: () => Promise<ConfigFile>) {
+    this.#read = read
   }
 
   /** Creates one after the other, in the order of routes.yaml. Goes on after a CreateFailure or a ConfigError. */
@@ -137,11 +139,14 @@ export class CreateErrors {
   ): Promise<readonly Created[]> {
     const created: Created[] = []
     for (const entry of entries) {
+      await yieldIfLong()
       try {
         created.push(await create(entry))
       } catch (error) {
-        if (error instanceof CreateFailure) this.diagnostics.push(...diagnosticsOf(error, this.#text))
-        else if (error instanceof ConfigError) this.diagnostics.push(...error.diagnostics)
+        if (error instanceof CreateFailure) {
+          this.#file ??= await this.#read()
+          this.diagnostics.push(...diagnosticsOf(error, this.#file))
+        } else if (error instanceof ConfigError) this.diagnostics.push(...error.diagnostics)
         else throw error
       }
     }
@@ -160,7 +165,7 @@ export async function withCreateErrors(
 ): Promise<readonly Diagnostic[]> {
   const instances = new InstanceLeases(pool)
   const creator = new PluginCreator(services, instances)
-  const errors = new CreateErrors(file.text)
+  const errors = new CreateErrors(async () => file)
   const standing = (path: Path) => ({ path, at: file.position(file.keySpan(path)) })
   await errors.collect(links, ([path, link]) =>
     creator.createLink({ ...link, ...standing(path), place: placeOfLink(link.plugin) }),
@@ -179,20 +184,19 @@ export async function withCreateErrors(
 }
 
 /** What a plugin's `create` refused: at the fields of its config that it names, or else at its entry in routes.yaml. */
-function diagnosticsOf({ message, cause, identity }: CreateFailure, text: string): readonly Diagnostic[] {
+function diagnosticsOf({ message, cause, identity }: CreateFailure, file: ConfigFile): readonly Diagnostic[] {
   const { at = NOWHERE, path = [] } = identity
-  const file = new ConfigFile(at.file, text)
   const credential = cause instanceof CredentialFailure ? [...path, 'credentials', cause.credential] : undefined
   const reason = cause instanceof CredentialFailure ? cause.cause : cause
   if (!(reason instanceof InvalidConfig)) {
-    const position = credential === undefined ? at : file.position(file.keySpan(credential))
+    const position = credential === undefined ? at : { ...file.position(file.keySpan(credential)), file: at.file }
     return [{ ...position, message, frame: '' }]
   }
   return reason.problems.map((problem) => {
     const places = [credential, [...path, 'config']].map((base) => base && [...base, ...problem.path])
     const place = places.find((each) => each !== undefined && file.has(each)) ?? [...path, 'config', ...problem.path]
     const span = file.has(place) ? file.valueSpan(place) : file.keySpan(credential ?? path)
-    return { ...file.position(span), message: `${formatPath(place)} ${problem.message}`, frame: '' }
+    return { ...file.position(span), file: at.file, message: `${formatPath(place)} ${problem.message}`, frame: '' }
   })
 }
 

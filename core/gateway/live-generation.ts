@@ -64,7 +64,8 @@ export class LiveGeneration {
 function modelsByNamespace({ namespaces, curated }: Config): ReadonlyMap<string, readonly string[]> {
   const routes = [...curated.values()].flatMap((namespace) => [...namespace.routes.values()])
   const targets = routes.flatMap((route) => [...route.targets, ...route.fallbacks]).map(({ model }) => model.split(/\/(.*)/s))
-  const targetsIn = (name: string) => targets.filter(([namespace]) => namespace === name).map(([, model]) => model!)
+  const byNamespace = Map.groupBy(targets, ([namespace]) => namespace)
+  const targetsIn = (name: string) => byNamespace.get(name)?.map(([, model]) => model!) ?? []
   return new Map([
     ...[...namespaces.values()].map(({ name, models = [] }) => [name, [...models, ...targetsIn(name)]] as const),
     ...[...curated.values()].map(({ name, routes: own }) => [name, [...own.keys()]] as const),

@@ -68,7 +68,7 @@ export interface ProxyMessages {
   discard(): void
   /** Keys changed: those of this key or account, or of unknown ones. */
   keysChanged(id: string | null): void
-  /** Changes of keys could not be seen for so long that cached keys may no longer be used. */
+  /** Changes of keys have not been seen for too long: cached keys may no longer be used. */
   keysLost(): void
   metrics(): Promise<MetricsState>
   targets(): readonly TargetReport[]

@@ -1,3 +1,4 @@
+import { yieldIfLong } from '../async/long-work.ts'
 import { SerialQueue } from '../async/serial-queue.ts'
 import type { Generation } from '../call/generation.ts'
 import type { Config } from '../config/config.ts'
@@ -131,7 +132,9 @@ export class Reloader {
     let outcome: ReloadOutcome
     try {
       const generation = await this.#loadEverywhere(files)
+      await yieldIfLong()
       const difference = diffConfigs(this.live.generation.config, generation.config)
+      await yieldIfLong()
       this.live.replace(generation)
       await this.#followers.activate()
       await this.#options.onActive(generation.config)

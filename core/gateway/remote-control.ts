@@ -32,7 +32,7 @@ const ANSWER_MS = 5_000
 const KEEP_MS = 30_000
 /** Bytes of values in memory that control has not kept yet. */
 const MAX_VALUES = 16 << 20
-/** Without control, or one that has its database, for so long, cached keys may no longer be used: revocations could not be seen. */
+/** After this time without control, or without its database, cached keys may no longer be used: revocations could not be seen. */
 const KEYS_LOST_MS = 5 * 60_000
 
 /** The id of no account: to look it up shows whether control has its database. */

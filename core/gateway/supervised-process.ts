@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { ALIVE_MS, type Assignment, type Order, type Report, type Role, SUPERVISED } from './supervised.ts'
 
-/** A process that serves is ended after so long without a sign of life, in milliseconds. */
+/** A process that serves is ended after this time without a sign of life, in milliseconds. */
 const HANG_MS = 10_000
 /** One that starts is given more: on a busy machine it may load its modules for longer. */
 const START_MS = 60_000
@@ -83,7 +83,7 @@ export class SupervisedProcess {
     return performance.now() - this.#aliveAt < 2 * ALIVE_MS
   }
 
-  /** Whether its event loop has not run for so long that it must be replaced. */
+  /** Whether its event loop has stood still for too long: the process must be replaced. */
   get hangs(): boolean {
     return performance.now() - this.#aliveAt > this.#silenceMs
   }

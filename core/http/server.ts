@@ -126,7 +126,10 @@ function sendRawReply(socket: Socket, error: GatewayError, id: string): void {
 
 /** The middleware that serve the paths of the listeners. */
 export interface Paths {
-  /** On every listener: the console's playground calls `/v1` at the origin of its page. */
+  /**
+   * On every listener: the console's playground calls `/v1` at the origin of its page. Refusing these calls on the admin listener would gain
+   * nothing: they need a key, pass the same chain and are counted there too.
+   */
   readonly clients: readonly Middleware[]
   /** On the admin listener, or on the only listener if there is one; never on a separate public one. */
   readonly operators: readonly Middleware[]

@@ -51,7 +51,8 @@ export class KeyDirectory {
   }
 
   /**
-   * The principal of a secret; undefined if it is malformed, unknown, revoked, expired or an admin key. Declared keys take precedence.
+   * The principal of a secret. The look-up of its digest is the comparison: its time may reveal leading bits of a stored digest, but no
+   * caller can choose a digest, which is the hash of 178 random bits. Undefined if it is malformed, unknown, revoked, expired or an admin key. Declared keys take precedence.
    * A revocation takes effect within a second. Throws `api_key_disabled`, and `storage_unavailable` if the key or its account must be looked up and the source
    * fails; keys in use stay valid without it.
    */

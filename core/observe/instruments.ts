@@ -18,7 +18,7 @@ export interface Instruments {
 }
 
 /** One line of the exposition, in the form of prom-client's registry, which caches the text of `sharedLabels` by object. */
-interface Sample {
+export interface Sample {
   readonly metricName?: string
   readonly labels?: Readonly<Record<string, string | number>>
   readonly sharedLabels: Readonly<Record<string, string>>
@@ -43,7 +43,7 @@ type Create<Type extends MetricType> = (shape: MetricShape, limit: SeriesLimit) 
 
 /**
  * Creates an instrument with cells of its own: a write is a look-up and an addition, and prom-client reads the cells at a scrape only
- * (docs/decisions/metric-cells.md).
+ * (docs/decisions/hot-path.md).
  */
 export const createInstrument: { readonly [Type in MetricType]: Create<Type> } = {
   counter: createCounter,

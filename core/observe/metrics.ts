@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
 import { collectDefaultMetrics, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+import { yieldIfLong } from '../async/long-work.ts'
 import type { HostCounter, HostHistogram, HostMetrics } from '../sdk/api.ts'
-import { createInstrument, type Gauge, type Instruments, type Measured, type SeriesState } from './instruments.ts'
+import { createInstrument, type Gauge, type Instruments, type Measured, type Sample, type SeriesState } from './instruments.ts'
 import { checkShape, isSameKind, METRICS, type MetricShape, type MetricType } from './metric-definitions.ts'
 
 interface DeclaredMetric {
@@ -104,8 +104,12 @@ export class Metrics implements HostMetrics {
 
   /** The state of all metrics. */
   async state(): Promise<MetricsState> {
-    for (const update of this.#beforeRender) update()
-    const declared = Array.from(this.#declared.values(), ({ shape, measured }) => ({ shape, series: measured.state() }))
+    await this.#update()
+    const declared: MetricsState['declared'][number][] = []
+    for (const { shape, measured } of this.#declared.values()) {
+      declared.push({ shape, series: measured.state() })
+      await yieldIfLong()
+    }
     return { declared, process: await this.#process.getMetricsAsJSON() }
   }
 
@@ -130,30 +134,60 @@ export class Metrics implements HostMetrics {
   /** All metrics in Prometheus' text format 0.0.4. */
   async render(): Promise<RenderedMetrics> {
     const texts: string[] = []
-    for await (const name of this.#names()) texts.push(await this.#registry.getSingleMetricAsString(name))
+    for await (const name of this.#names()) texts.push(await this.#textOf(name))
     return { contentType: this.#registry.contentType, text: `${texts.join('\n\n')}\n` }
   }
 
-  /** The names of all metrics. A histogram with a thousand series takes tens of milliseconds: the event loop runs in between. */
+  /** The names of all metrics. The event loop runs in between. */
   async *#names(): AsyncGenerator<string> {
-    for (const update of this.#beforeRender) update()
+    await this.#update()
     for (const { name } of this.#registry.getMetricsAsArray()) {
       yield name
-      await setImmediate()
+      await yieldIfLong()
     }
+  }
+
+  async #update(): Promise<void> {
+    for (const update of this.#beforeRender) {
+      update()
+      await yieldIfLong()
+    }
+  }
+
+  /** The text of a metric. A histogram with a thousand series takes tens of milliseconds, so it is written in parts. */
+  async #textOf(name: string): Promise<string> {
+    const metric = this.#declared.get(name)
+    if (metric === undefined) return this.#registry.getSingleMetricAsString(name)
+    const samples = metric.measured.samples()
+    const part = new Registry()
+    let values: readonly Sample[] = []
+    register(part, metric.shape, () => values)
+    const head = await part.getSingleMetricAsString(name)
+    const texts = [head]
+    for (let from = 0; from < samples.length; from += MAX_PART) {
+      values = samples.slice(from, from + MAX_PART)
+      texts.push((await part.getSingleMetricAsString(name)).slice(head.length))
+      await yieldIfLong()
+    }
+    return texts.join('')
   }
 
   #create(shape: MetricShape): DeclaredMetric {
     const limit = { max: this.#maxSeries, overflowed: () => this.#overflow.add(1, shape.name) }
     const measured: Measured<Instruments[MetricType]> = createInstrument[shape.type](shape, limit)
-    const { name, help, type } = shape
-    // The registry only calls `get`, but its types require prom-client's own classes.
-    const scraped = { name, help, type, get: () => ({ name, help, type, values: measured.samples() }) }
-    this.#registry.registerMetric(scraped as unknown as Metric)
+    register(this.#registry, shape, () => measured.samples())
     const declared = { shape, measured, instruments: new Map() }
-    this.#declared.set(name, declared)
+    this.#declared.set(shape.name, declared)
     return declared
   }
+}
+
+/** The most samples that are written at once. */
+const MAX_PART = 1000
+
+/** Adds a metric of our own to a registry, which only calls `get`, though its types require prom-client's own classes. */
+function register(registry: Registry, { name, help, type }: MetricShape, values: () => readonly Sample[]): void {
+  registry.registerMetric({ name, help, type, get: () => ({ name, help, type, values: values() }) } as unknown as Metric)
 }
 
 function describe({ type, labels, buckets }: MetricShape): string {

@@ -28,7 +28,7 @@ export async function loadPlugin<Kind extends PluginKind>(name: string, kind: Ki
     if (fault !== undefined) throw new PluginError(fault)
     return exported as Plugins[Kind]
   } catch (error) {
-    // A package may have the name of a vendor, such as its SDK, which is no plugin.
+    // A package may have the name of a vendor, such as its SDK, which is not a plugin.
     const meant = error instanceof PluginError && kind === 'provider' ? (await vendorNames()).get(name.toLowerCase()) : undefined
     throw meant === undefined ? error : new PluginError(meant, { cause: error })
   }
@@ -97,7 +97,7 @@ function faultOf(exported: unknown, kind: PluginKind): string | undefined {
   const end = `end its module with "export default ${DEFINE[kind]}({…})"`
   if (typeof exported !== 'object' || exported === null) return `exports no plugin: ${end}`
   const plugin = exported as Readonly<Record<string, unknown>>
-  if (plugin.kind !== 'chain' && plugin.kind !== 'provider') return `exports something that is no plugin: ${end}`
+  if (plugin.kind !== 'chain' && plugin.kind !== 'provider') return `exports something that is not a plugin: ${end}`
   if (plugin.kind !== kind) return MISPLACED[kind]
   if (plugin.apiVersion !== API_VERSION) return wrongVersion(plugin.apiVersion)
   if (typeof plugin.name !== 'string' || plugin.name === '') return 'has no name: give its definition one'
@@ -160,9 +160,16 @@ async function locatePlugin(name: string, kind: PluginKind, baseDir: string): Pr
 /** Whether a plugin's name is that of a file: a path or a `file:` URL. */
 const isFile = (name: string): boolean => /^\.{1,2}\/|^file:/.test(name) || isAbsolute(name)
 
-/** The names of the plugins that come with the gateway. */
-export async function builtinNames(kind: PluginKind): Promise<readonly string[]> {
-  const folder = fileURLToPath(FOLDERS[kind])
+const builtins = new Map<PluginKind, Promise<readonly string[]>>()
+
+/** The names of the plugins that come with the gateway. The folder is read once: a table may name hundreds of them. */
+export function builtinNames(kind: PluginKind): Promise<readonly string[]> {
+  const names = builtins.get(kind) ?? readBuiltins(fileURLToPath(FOLDERS[kind]))
+  builtins.set(kind, names)
+  return names
+}
+
+async function readBuiltins(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder)
   return names.filter((name) => existsSync(join(folder, name, ENTRY))).sort()
 }
@@ -181,7 +188,7 @@ function toPath(name: string, baseDir: string): string {
   try {
     return fileURLToPath(name)
   } catch (error) {
-    throw new PluginError(`is no URL of a file here: ${(error as Error).message}`, { cause: error })
+    throw new PluginError(`is not the URL of a file here: ${(error as Error).message}`, { cause: error })
   }
 }
 

@@ -17,7 +17,10 @@ export interface RunReader {
   pass(frames: string, count: number): void
 }
 
-/** Maximum length of an event, in bytes: enough for an image in one event, not for an endless line. */
+/**
+ * The longest event, in bytes: an upstream must not fill the memory with an endless line. Models that answer with images send each as base64
+ * in one event of one to three megabytes.
+ */
 export const MAX_EVENT = 8 << 20
 
 /** Thrown if an event exceeds `MAX_EVENT`. */

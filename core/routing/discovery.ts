@@ -70,7 +70,7 @@ export class ModelDiscovery {
       if (skipped > 0) {
         this.#log.warn(
           { skipped, listed: this.#models.length },
-          'the upstream lists models that are left out: ids that are none, or too many',
+          'the upstream lists models that are left out: their ids are not valid, or there are too many',
         )
       }
       this.#known = true

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../async/bounded-map.ts'
 import { type KnownFacts, type KnownModel, whatAllAre } from '../protocol/known-model.ts'
 import type { Model, ModelId, Principal, Served } from '../sdk/api.ts'
 import { tableFor } from './handler.ts'
@@ -12,6 +13,15 @@ interface Described {
   readonly models: ReadonlyMap<string, KnownModel>
 }
 
+/** The models that all principals with the same lists of globs may call. */
+interface Listed {
+  readonly of: readonly Described[]
+  readonly models: readonly KnownModel[]
+}
+
+/** The most lists that are kept: keys and accounts with the same globs share one. */
+const MAX_LISTS = 100
+
 /** How long a description is used, in milliseconds. */
 const FRESH_MS = 5 * 60_000
 
@@ -23,7 +33,9 @@ export class ModelListing {
   readonly #table: RoutingTable
   readonly #factsOf: (served: Served) => KnownFacts
   readonly #described = new Map<string, Described>()
-  #curated: { readonly of: readonly Described[]; readonly models: readonly KnownModel[] } | undefined
+  #curated: Listed | undefined
+  /** By the kind of key and the lists of globs. */
+  readonly #lists = new BoundedMap<string, Listed>(MAX_LISTS)
 
   constructor(table: RoutingTable, factsOf: (served: Served) => KnownFacts) {
     this.#table = table
@@ -33,14 +45,24 @@ export class ModelListing {
   /** The models that a principal may call: those that routes.yaml names and those discovered. A failed discovery omits its namespace only. */
   async list(principal: Principal): Promise<readonly KnownModel[]> {
     const described = await Promise.all([...this.#table.namespaces.values()].map((namespace) => this.#modelsOf(namespace)))
-    const all = [...this.#curatedModels(described), ...described.flatMap(({ models }) => [...models.values()])]
-    return all.filter(({ id }) => isServed(this.#table, id, principal))
+    const name = JSON.stringify([principal.kind, principal.models])
+    const known = this.#lists.get(name)
+    if (isOf(known, described)) return known.models
+    const isServed = this.#table.served(principal)
+    const models = [...this.#curatedModels(described), ...described.flatMap(({ models }) => [...models.values()])].filter(
+      ({ id }) => {
+        const model = this.#table.resolve(id)
+        return model !== undefined && isServed(model)
+      },
+    )
+    this.#lists.set(name, { of: described, models })
+    return models
   }
 
   /** The model of a name; undefined if no model has it, or the principal may not call it. */
   async find(name: string, principal: Principal): Promise<KnownModel | undefined> {
     const model = this.#table.resolve(name)
-    if (model === undefined || !isServed(this.#table, model.id, principal)) return undefined
+    if (model === undefined || !this.#table.served(principal)(model)) return undefined
     const namespace = this.#table.namespaces.get(model.namespace)
     if (namespace === undefined) return await this.#curatedModel(model)
     const { models } = await this.#modelsOf(namespace)
@@ -82,7 +104,7 @@ export class ModelListing {
   }
 
   #curatedModels(described: readonly Described[]): readonly KnownModel[] {
-    if (this.#curated?.of.every((each, index) => each === described[index])) return this.#curated.models
+    if (isOf(this.#curated, described)) return this.#curated.models
     const known = new Map(described.flatMap(({ models }) => [...models]))
     const ids = [...this.#table.curated.values()].flatMap(({ name, routes }) => [...routes.keys()].map((id) => `${name}/${id}`))
     const models = ids.map((id) => this.#combine(this.#table.resolve(id)!, known))
@@ -105,11 +127,9 @@ export class ModelListing {
   }
 }
 
-/** A dormant namespace serves test keys only: they see the models that routes.yaml names. */
-function isServed(table: RoutingTable, id: string, principal: Principal): boolean {
-  const model = table.resolve(id)
-  return model !== undefined && table.serves(model, principal)
-}
+/** Whether a list was made of these descriptions. */
+const isOf = (listed: Listed | undefined, described: readonly Described[]): listed is Listed =>
+  listed?.of.every((each, index) => each === described[index]) === true
 
 /** The parameters of chat completions that a provider maps; undefined if it passes all on, and the upstream decides. */
 function parametersOf({ provider }: NamedProvider, model: string): readonly string[] | undefined {

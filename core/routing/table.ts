@@ -3,7 +3,7 @@ import type { CuratedNamespace, RouteConfig, TargetConfig, Timeouts } from '../c
 import type { RetryCause } from '../config/schema/retry-causes.ts'
 import { modelNotFound } from '../protocol/call.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
-import { GlobList, matchesGlob } from '../text/glob.ts'
+import { GlobList } from '../text/glob.ts'
 import { nearest } from '../text/suggestions.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { ModelDiscovery } from './discovery.ts'
@@ -65,6 +65,17 @@ const MOST_REMEMBERED = 100
 /** The most names that a wrong one is compared with. */
 const MOST_COMPARED = 1000
 
+/** A principal, as the table reads it. */
+interface Caller {
+  /** The models of its account and of its key. */
+  readonly allowed: readonly GlobList[]
+  /** The routes of its calls, by model id. */
+  readonly routes: BoundedMap<string, Route>
+}
+
+/** Whether there is a route for a model that a principal may call. */
+type IsServed = (model: ModelId) => boolean
+
 /** One attempt. A second one is made only if the first met a stale connection. */
 const ONE_TRY = { attempts: 1, on: new Set<RetryCause>() } as const
 
@@ -87,9 +98,9 @@ export class RoutingTable {
     test: new BoundedMap(MOST_PASSED_THROUGH),
   }
 
-  /** That routes.yaml contains: aliases, curated models, and the named models of namespaces. */
-  readonly #names: readonly string[]
-  readonly #routesFor = new WeakMap<Principal, BoundedMap<string, Route>>()
+  /** Aliases, curated models, and the named models of namespaces. */
+  readonly #named: readonly ModelId[]
+  readonly #callers = new WeakMap<Principal, Caller>()
 
   constructor({ namespaces, curated, aliases, sandbox, pricedModels = () => NO_MODELS }: TableParts) {
     this.namespaces = namespaces
@@ -98,8 +109,8 @@ export class RoutingTable {
     for (const { name, models } of namespaces.values()) if (models !== undefined) this.#allowed.set(name, new GlobList(models))
     this.#sandbox = sandbox
     this.#pricedModels = pricedModels
-    this.#names = [...namesOf({ namespaces, curated, aliases })]
-    const routesOf = (kind: Kind) => buildRoutes(curated.values(), (id) => this.#named(split(id), kind))
+    this.#named = [...namesOf({ namespaces, curated, aliases })].flatMap((name) => this.resolve(name) ?? [])
+    const routesOf = (kind: Kind) => buildRoutes(curated.values(), (id) => this.#namedTarget(split(id), kind))
     this.#routes = { live: routesOf('live'), test: routesOf('test') }
     this.maxBody = { live: this.#maxBodyOf('live'), test: this.#maxBodyOf('test') }
   }
@@ -123,39 +134,50 @@ export class RoutingTable {
 
   /** The route of a call. Throws `model_not_found` both for an unknown model and for one that the principal may not call. */
   route(model: ModelId, principal: Principal): Route {
-    const known = this.#routesFor.get(principal)?.get(model.id)
+    const caller = this.#callerOf(principal)
+    const known = caller.routes.get(model.id)
     if (known !== undefined) return known
     const { kind } = principal
-    const route = this.mayCall(model, principal) ? (this.#routes[kind].get(model.id) ?? this.#passing(model, kind)) : undefined
+    const route = this.#allows(caller, model) ? (this.#routes[kind].get(model.id) ?? this.#passing(model, kind)) : undefined
     if (route === undefined) throw modelNotFound(model.id, this.nearest(model.alias ?? model.id, principal))
-    this.#remember(principal, model, route)
+    caller.routes.set(model.id, route)
     return route
   }
 
   /** The name nearest to a wrong one, of the models that a principal may call: it tells nothing that GET /v1/models would not. */
   nearest(name: string, principal: Principal): string | undefined {
-    const namespace = name.slice(0, name.indexOf('/') + 1)
-    const names = this.#names.toSorted((a, b) => Number(b.startsWith(namespace)) - Number(a.startsWith(namespace)))
-    const callable = names.filter((each) => this.serves(this.resolve(each)!, principal)).slice(0, MOST_COMPARED)
-    const same = callable.find((each) => each.endsWith(`/${name}`)) ?? this.#ofUpstreams(name, principal)
+    const isServed = this.served(principal)
+    const callable = this.#namedFirst(name.slice(0, name.indexOf('/') + 1))
+      .filter(isServed)
+      .take(MOST_COMPARED)
+      .map((model) => model.alias ?? model.id)
+      .toArray()
+    const same = callable.find((each) => each.endsWith(`/${name}`)) ?? this.#ofUpstreams(name, isServed)
     if (same !== undefined) return same
-    const listed = this.#listedLike(name, principal)
+    const listed = this.#listedLike(name, isServed)
     const near = nearest(name, [...callable, ...listed.keys()])
-    return near === undefined ? this.#inNearestNamespace(name, principal) : (listed.get(near) ?? near)
+    return near === undefined ? this.#inNearestNamespace(name, isServed) : (listed.get(near) ?? near)
+  }
+
+  /** The models that routes.yaml names, those whose names begin with `prefix` first. */
+  *#namedFirst(prefix: string): Generator<ModelId> {
+    const isFirst = ({ id, alias = id }: ModelId) => alias.startsWith(prefix)
+    for (const model of this.#named) if (isFirst(model)) yield model
+    for (const model of this.#named) if (!isFirst(model)) yield model
   }
 
   /** The model of a name without a namespace that an upstream has, though routes.yaml does not name it. */
-  #ofUpstreams(name: string, principal: Principal): string | undefined {
+  #ofUpstreams(name: string, isServed: IsServed): string | undefined {
     if (this.resolve(name) !== undefined) return undefined
     const known = [...this.namespaces.values()].filter((namespace) => this.#listsOf(namespace).some((list) => list.has(name)))
-    return known.map((namespace) => `${namespace.name}/${name}`).find((id) => this.serves(split(id), principal))
+    return known.map((namespace) => `${namespace.name}/${name}`).find((id) => isServed(split(id)))
   }
 
   /**
    * The ids of models that upstreams have, though routes.yaml does not name them, by the form that the name has: by their ids in its
    * namespace, or by their names in any if it has none.
    */
-  #listedLike(name: string, principal: Principal): ReadonlyMap<string, string> {
+  #listedLike(name: string, isServed: IsServed): ReadonlyMap<string, string> {
     const asked = this.resolve(name)
     const found = new Map<string, string>()
     for (const namespace of this.namespaces.values()) {
@@ -164,7 +186,7 @@ export class RoutingTable {
         for (const model of list) {
           if (found.size >= MOST_COMPARED) return found
           const id = `${namespace.name}/${model}`
-          if (id !== name && this.serves(split(id), principal)) found.set(asked ? id : model, id)
+          if (id !== name && isServed(split(id))) found.set(asked ? id : model, id)
         }
       }
     }
@@ -177,11 +199,11 @@ export class RoutingTable {
   }
 
   /** The same model of the namespace that was meant, whose models routes.yaml does not name. */
-  #inNearestNamespace(name: string, principal: Principal): string | undefined {
+  #inNearestNamespace(name: string, isServed: IsServed): string | undefined {
     const [namespace, ...model] = name.split('/')
     if (model.length === 0) return undefined
     const ids = [...this.namespaces.keys()].map((each) => [each, `${each}/${model.join('/')}`] as const)
-    const callable = ids.filter(([, id]) => this.serves(split(id), principal))
+    const callable = ids.filter(([, id]) => isServed(split(id)))
     const meant = nearest(namespace!, callable.map(([each]) => each).slice(0, MOST_COMPARED))
     return meant === undefined || meant === namespace ? undefined : `${meant}/${model.join('/')}`
   }
@@ -193,24 +215,35 @@ export class RoutingTable {
     return [...ids].map(split)
   }
 
-  /** Whether there is a route for a model that the principal may call. */
-  serves(model: ModelId, principal: Principal): boolean {
+  /**
+   * Tells of each model whether there is a route for it that the principal may call. Nothing is created or cached for a model: a list of
+   * thousands replaces no route and no health of models that are called.
+   */
+  served(principal: Principal): IsServed {
+    const caller = this.#callerOf(principal)
     const { kind } = principal
-    return this.mayCall(model, principal) && (this.#routes[kind].has(model.id) || this.#target(model, kind) !== undefined)
-  }
-
-  /** A frozen principal does not change, so its routes can be cached. */
-  #remember(principal: Principal, { id }: ModelId, route: Route): void {
-    if (!Object.isFrozen(principal)) return
-    const routes = this.#routesFor.get(principal) ?? new BoundedMap<string, Route>(MOST_REMEMBERED)
-    this.#routesFor.set(principal, routes)
-    routes.set(id, route)
+    return (model) =>
+      this.#allows(caller, model) && (this.#routes[kind].has(model.id) || this.#upstreamFor(model, kind) !== undefined)
   }
 
   /** Whether the namespace, the account and the key all allow a model. */
-  mayCall({ id, namespace, model }: ModelId, { models }: Principal): boolean {
+  mayCall(model: ModelId, principal: Principal): boolean {
+    return this.#allows(this.#callerOf(principal), model)
+  }
+
+  #allows({ allowed }: Caller, { id, namespace, model }: ModelId): boolean {
     const isAllowed = this.#allowed.get(namespace)?.matches(model) ?? true
-    return isAllowed && models.every((list) => list.some((glob) => matchesGlob(glob, id)))
+    return isAllowed && allowed.every((list) => list.matches(id))
+  }
+
+  /** Of a frozen principal, which does not change, it is cached. */
+  #callerOf(principal: Principal): Caller {
+    const known = this.#callers.get(principal)
+    if (known !== undefined) return known
+    const allowed = principal.models.map((globs) => new GlobList(globs))
+    const caller = { allowed, routes: new BoundedMap<string, Route>(MOST_REMEMBERED) }
+    if (Object.isFrozen(principal)) this.#callers.set(principal, caller)
+    return caller
   }
 
   /** The same for a model by its id, which may be of an unknown namespace. */
@@ -232,7 +265,7 @@ export class RoutingTable {
   }
 
   /** A target that a curated model names: it has its own health. */
-  #named(model: ModelId, kind: Kind) {
+  #namedTarget(model: ModelId, kind: Kind) {
     const namespace = this.namespaces.get(model.namespace)
     if (namespace !== undefined) this.#upstreamOf(namespace, kind)?.state.named(model.model)
     const found = this.#target(model, kind)
@@ -241,7 +274,7 @@ export class RoutingTable {
 
   #target(model: ModelId, kind: Kind): { readonly target: Target; readonly timeouts: Timeouts } | undefined {
     const namespace = this.namespaces.get(model.namespace)
-    const upstream = namespace && this.#upstreamOf(namespace, kind)
+    const upstream = this.#upstreamFor(model, kind)
     if (upstream === undefined) return undefined
     const { name, provider, handlers, state, client, secrets, fetches } = upstream
     const isNamed = this.#allowed.get(model.namespace)?.names(model.model) ?? false
@@ -266,6 +299,12 @@ export class RoutingTable {
   #maxBodyOf(kind: Kind): number {
     const upstreams = [...this.namespaces.values()].map((namespace) => this.#upstreamOf(namespace, kind) ?? this.#sandbox)
     return Math.max(...[this.#sandbox, ...upstreams].map(({ provider }) => provider.maxBody ?? Number.POSITIVE_INFINITY))
+  }
+
+  /** Undefined if the namespace of a model is unknown or dormant. */
+  #upstreamFor({ namespace }: ModelId, kind: Kind): NamedProvider | undefined {
+    const known = this.namespaces.get(namespace)
+    return known && this.#upstreamOf(known, kind)
   }
 
   #upstreamOf(namespace: Namespace, kind: Kind): NamedProvider | undefined {

@@ -203,7 +203,7 @@ export class ToolIds {
 /** The `extra_content` of tool calls in earlier replies, by the ids of the calls. */
 export type CallStates = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 
-/** What a request has of them beside what its client has sent: those that were kept; or none at all, not even the client's, since the upstream has refused them. */
+/** What a request has of them in addition to what its client has sent: those that were kept; or none at all, not even the client's, since the upstream has refused them. */
 export type AttemptStates = CallStates | 'none'
 
 /** The tool calls of a message; none if it has no list of them. */

@@ -25,7 +25,7 @@ export type JsonFormat =
 
 /**
  * How a format is served that a model does not follow by itself: as the arguments of a tool that it must call, by an instruction, with or without
- * the upstream's own mode for objects, or not at all, because a required call is no answer.
+ * the upstream's own mode for objects, or not at all, because a required call is not an answer.
  */
 export type FormatBy = 'tool' | 'object' | 'instruction' | 'nothing'
 

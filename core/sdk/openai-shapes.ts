@@ -88,7 +88,7 @@ const PARTS: Readonly<Record<string, (part: Members, words: Words) => void>> = {
   image_url: (part, words) => {
     words.images.push(part)
   },
-  // Mistral: the numbers of sources. They are no text.
+  // Mistral: the numbers of sources. They are not text.
   reference: () => undefined,
 }
 

@@ -77,7 +77,7 @@ export const asksForNothing = (name: string, value: unknown): boolean =>
 
 /**
  * The parameters inside messages and tools that a table drops: `messages.name`, `messages.images` (pictures of earlier answers), `image_url.detail`,
- * `tools.strict`, `prompt_cache_breakpoint`, and the `cache_control` of parts, tools and tool calls. A table lists them beside those of the request itself;
+ * `tools.strict`, `prompt_cache_breakpoint`, and the `cache_control` of parts, tools and tool calls. A table lists them together with those of the request itself;
  * a provider names them in `dropped` of its upstream request.
  */
 export function droppedInside(

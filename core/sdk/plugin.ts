@@ -70,7 +70,7 @@ export interface UpstreamRequest {
   readonly headers: UpstreamHeaders
   /** An upload is sent with its length as `content-length`. */
   readonly body: Uint8Array | string | Upload
-  /** Dropped parameters beside those of the provider's table. */
+  /** Dropped parameters, in addition to those of the provider's table. */
   readonly dropped?: readonly string[]
 }
 
@@ -191,7 +191,7 @@ export interface BudgetHint {
 }
 
 /**
- * A form of tools beside function tools: `custom` tools, whose input is plain text, and `functions` with `function_call`, the way before tools.
+ * A further form of tools: `custom` tools, whose input is plain text, and `functions` with `function_call`, the way before tools.
  */
 export type ToolForm = 'custom' | 'functions'
 
@@ -240,7 +240,7 @@ export interface Provider {
    */
   readonly toolNames?: (model: string) => RegExp | undefined
   /**
-   * The forms of tools beside function tools that its upstream takes in chat completions. Tools of the others reach it as function tools, and the client
+   * The forms of tools that its upstream takes in chat completions, in addition to function tools. Tools of the others reach it as function tools, and the client
    * gets calls in its own form. Absent: with `verbatim` parameters all, else none.
    */
   readonly toolForms?: readonly ToolForm[]

@@ -46,7 +46,7 @@ const LIMITS: Readonly<Record<string, (value: unknown, limit: number) => boolean
   maxProperties: (value, limit) => !isRecord(value) || Object.keys(value).length <= limit,
 }
 
-/** In characters, of which some take two places in a string. */
+/** In characters; some take two places in a string. */
 function lengthOf(text: string): number {
   let length = 0
   for (const _ of text) length++

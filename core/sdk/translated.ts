@@ -99,7 +99,7 @@ export interface UrlCitation {
   }
 }
 
-/** The citation of a source, for a message's `annotations`; none if its address is no text. */
+/** The citation of a source, for a message's `annotations`; none if its address is not a text. */
 export function urlCitation(start: number, end: number, url: unknown, title: unknown): readonly UrlCitation[] {
   if (typeof url !== 'string' || url === '') return []
   return [{ type: 'url_citation', url_citation: { start_index: start, end_index: end, title: textOf(title), url } }]

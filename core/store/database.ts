@@ -8,7 +8,7 @@ import { StoreError } from './unavailable.ts'
 export interface Store extends Backend {
   /**
    * `keys`: this process changed what keys or accounts may do, that of this id if not a new one. The code that writes such a change emits
-   * it: `changed` tells of it later.
+   * it: `changed` reports it later.
    */
   readonly events: EventEmitter<{ keys: [id: string | undefined] }>
 }

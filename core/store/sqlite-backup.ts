@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { connectToSqliteFile } from './sqlite-file.ts'
 import { StoreError, sqliteError } from './unavailable.ts'
 
-/** What a backup has beside the tables: a row of the table `backup`. */
+/** What a backup has in addition to the tables: a row of the table `backup`. */
 export interface BackupNote {
   /** Milliseconds since 1970. */
   readonly made_at: number

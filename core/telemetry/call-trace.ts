@@ -22,7 +22,7 @@ export interface TraceRecord {
   readonly content?: ContentRecord
 }
 
-/** While so many records wait, some 16 MB, the content of further ones is left out. */
+/** While this number of records waits, some 16 MB, the content of further ones is left out. */
 export const MAX_WITH_CONTENT = 500
 
 /** The trace of a call that waits behind others. */

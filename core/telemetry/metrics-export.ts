@@ -10,7 +10,7 @@ import { metricDataOf } from './metric-data.ts'
 import type { MetricsExportSettings } from './metrics-settings.ts'
 import type { Origin } from './origin.ts'
 
-/** Series in one request. Encoding a histogram with so many takes some 10 ms of the event loop. */
+/** Series in one request. Encoding a histogram with this number takes some 10 ms of the event loop. */
 const MAX_BATCH = 1000
 /** Deadline of the last export, when the gateway ends. */
 const LAST_EXPORT_MS = 5000

@@ -16,8 +16,9 @@ export function oneOf(values: readonly unknown[]): string {
 /** The name nearest to a word; undefined if none is near enough to be meant. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const most = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length * 0.4))
+  const written = normalized(word)
   const ranked = names
-    .map((name) => ({ name, away: edits(normalized(word), normalized(name)) }))
+    .map((name) => ({ name, away: edits(written, normalized(name)) }))
     .filter(({ away }) => away <= most)
     .sort((a, b) => a.away - b.away)
   return ranked[0]?.name
@@ -25,7 +26,7 @@ export function nearest(word: string, names: readonly string[]): string | undefi
 
 /** Letters in the wrong order count as one edit: else `no` would be as far from `on` as any other word. */
 function edits(word: string, name: string): number {
-  const isShuffled = word !== name && [...word].sort().join('') === [...name].sort().join('')
+  const isShuffled = word !== name && word.length === name.length && [...word].sort().join('') === [...name].sort().join('')
   return isShuffled ? 1 : distance(word, name)
 }
 

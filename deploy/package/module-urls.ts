@@ -12,7 +12,7 @@ const ABSOLUTE = /"package-path:([^"]*)"/g
 export interface Named {
   /** Modules at their own paths. */
   readonly entries: Set<string>
-  /** What modules name by URL and is no module. */
+  /** What modules name by URL and is not a module. */
   readonly files: Set<string>
 }
 

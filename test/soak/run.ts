@@ -20,6 +20,7 @@ import { failingTarget } from './scenarios/failing-target.ts'
 import { flood } from './scenarios/flood.ts'
 import { hostilePlugin } from './scenarios/hostile-plugin.ts'
 import { hostileReplies } from './scenarios/hostile-replies.ts'
+import { largeTables } from './scenarios/large-tables.ts'
 import { leak } from './scenarios/leak.ts'
 import { ledger } from './scenarios/ledger.ts'
 import { locked } from './scenarios/locked.ts'
@@ -38,6 +39,7 @@ const SCENARIOS: readonly Scenario[] = [
   leak,
   returnedMemory,
   eventLoop,
+  largeTables,
   flood,
   hostileReplies,
   reload,

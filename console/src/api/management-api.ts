@@ -704,7 +704,7 @@ export interface paths {
             readonly rate_class?: string | null;
             /** @description When it expires; null: never. Of a new key, absent: as late as its account allows. */
             readonly expires_at?: string | null;
-            /** @description What it may spend, beside what its account may. Only an admin may raise or remove them. */
+            /** @description What it may spend, within what its account may. Only an admin may raise or remove them. */
             readonly budgets?: readonly string[];
             /** @description Labels for usage and metrics: at most ten, their names in lower case. */
             readonly tags?: {
@@ -783,7 +783,7 @@ export interface paths {
             readonly rate_class?: string | null;
             /** @description When it expires; null: never. Of a new key, absent: as late as its account allows. */
             readonly expires_at?: string | null;
-            /** @description What it may spend, beside what its account may. Only an admin may raise or remove them. */
+            /** @description What it may spend, within what its account may. Only an admin may raise or remove them. */
             readonly budgets?: readonly string[];
             /** @description Labels for usage and metrics: at most ten, their names in lower case. */
             readonly tags?: {
@@ -1596,7 +1596,7 @@ export interface components {
       readonly models: readonly string[];
       /** @description Null: the account's, else the default one. */
       readonly rate_class: string | null;
-      /** @description What it may spend, beside what its account may; empty: no budget. */
+      /** @description What it may spend, within what its account may; empty: no budget. */
       readonly budgets: readonly string[];
       /** @description What was spent of each budget: calls that have ended. */
       readonly spending: readonly components["schemas"]["Spending"][];
@@ -1641,7 +1641,7 @@ export interface components {
       readonly models: readonly string[];
       /** @description Null: the account's, else the default one. */
       readonly rate_class: string | null;
-      /** @description What it may spend, beside what its account may; empty: no budget. */
+      /** @description What it may spend, within what its account may; empty: no budget. */
       readonly budgets: readonly string[];
       /** @description What was spent of each budget: calls that have ended. */
       readonly spending: readonly components["schemas"]["Spending"][];
@@ -2036,7 +2036,7 @@ export interface components {
        */
       readonly health?: "closed" | "open" | "half_open";
       /**
-       * @description How the last attempt at it ended; absent before the first one since the start. A caller's mistake is no failure.
+       * @description How the last attempt at it ended; absent before the first one since the start. A caller's mistake does not count as a failure.
        * @enum {string}
        */
       readonly last_call?: "succeeded" | "failed";

@@ -57,7 +57,7 @@ export interface BarSpan extends Span {
 
 /**
  * The span of a chart: "Last 7 days" are today and the six days before, in the reader's time zone. Days before `kept` milliseconds are
- * those of UTC, since no hours are kept of which others could be added up.
+ * those of UTC, since no hours are kept from which others could be added up.
  */
 export function barSpanOf(time: Time, now: number, kept: number): BarSpan {
   const span = spanOf(time, now)

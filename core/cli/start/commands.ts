@@ -39,7 +39,7 @@ export function addStartCommand(umg: Command, io: CommandIo, end: (code: number)
   })
 }
 
-/** OpenTelemetry's variables are no options: their names are the same for all programs. */
+/** OpenTelemetry's variables are not options: their names are the same for all programs. */
 function telemetryOf(command: Command, env: NodeJS.ProcessEnv): Pick<StartOptions, 'tracing' | 'metricsExport'> {
   try {
     return { tracing: tracingSettings(env), metricsExport: metricsExportSettings(env) }

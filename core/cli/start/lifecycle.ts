@@ -57,7 +57,7 @@ export const uploadsIn = ({ data }: Pick<StartOptions, 'data'>): string => join(
 
 /** Sets V8's flags, ignores SIGUSR1, and creates the log. */
 export function prepareProcess({ logLevel }: Pick<StartOptions, 'logLevel'>): Log {
-  // Without it, every 64 MB of buffers start a collection of the whole heap: docs/decisions/buffers-are-memory.md.
+  // Without it, every 64 MB of buffers start a collection of the whole heap: docs/decisions/hot-path.md.
   setFlagsFromString('--external-memory-accounted-in-global-limit')
   // Without a listener Node opens its inspector, which runs any code, to all users of this machine.
   process.on('SIGUSR1', () => undefined)

@@ -101,7 +101,7 @@ function mustBe(value: unknown, data: unknown): string {
   return `must be ${JSON.stringify(value)}${quotes && `, ${quotes}`}`
 }
 
-/** The texts of values that are no texts, by their types. */
+/** The texts of values that are not texts, by their types. */
 const WITHOUT_QUOTES: Readonly<Record<string, RegExp>> = {
   number: /^-?\d+(\.\d+)?$/,
   integer: /^-?\d+$/,

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { yieldIfLong } from '../../async/long-work.ts'
 import { builtinNames, loadPlugin, PluginError, type PluginKind, type Plugins, pluginFiles } from '../../plugins/registry.ts'
 import { nearest } from '../../text/suggestions.ts'
 import type { Problem } from '../file/config-file.ts'
@@ -51,6 +52,7 @@ export async function configurePlugins<Kind extends PluginKind>(
   const entries = [...pluginEntries(kind, raw)]
   for (const name of new Set(entries.map((entry) => entry.name))) files.include(() => pluginFiles(name, baseDir))
   for (const entry of entries) {
+    await yieldIfLong()
     try {
       const plugin = await loadPlugin(entry.name, kind, baseDir)
       const isBuiltIn = (await builtinNames(kind)).includes(entry.name)

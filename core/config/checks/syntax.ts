@@ -1,10 +1,19 @@
 import { visit, type YAMLError } from 'yaml'
 import { type ConfigFile, MAX_ALIASES, type Problem, type Span } from '../file/config-file.ts'
 
-/** Checks the YAML itself. `readable`: whether the values can be read, and checked, in spite of the problems. */
-export function checkSyntax(file: ConfigFile): { readonly problems: readonly Problem[]; readonly readable: boolean } {
+/** The problems of the YAML itself. */
+export interface CheckedSyntax {
+  readonly problems: readonly Problem[]
+  /** Whether the values can be read, and checked, in spite of the problems. */
+  readonly readable: boolean
+  /** The values as written, if they can be read. */
+  readonly written?: unknown
+}
+
+/** Checks the YAML itself. */
+export function checkSyntax(file: ConfigFile): CheckedSyntax {
   const errors: readonly YAMLError[] = [...file.document.errors, ...file.document.warnings]
-  const aliases = checkAliases(file)
+  const { problems: aliases, written } = checkAliases(file)
   const found: readonly Found[] = [
     ...errors.map((error) => ({ at: error.pos, problem: unclosed(file, error) ?? toProblem(error) })),
     ...file.duplicates.map((at) => ({ at, problem: { span: at, message: DUPLICATE } })),
@@ -12,6 +21,7 @@ export function checkSyntax(file: ConfigFile): { readonly problems: readonly Pro
   return {
     problems: [...unquotedReferences(file), ...firstOfEachLine(file, found), ...aliases],
     readable: aliases.length === 0 && errors.length === 0,
+    written,
   }
 }
 
@@ -56,7 +66,7 @@ function toProblem({ code, pos, message }: YAMLError): Problem {
 }
 
 /** Aliases without an anchor, aliases inside their own anchor, and aliases that expand to too many values. */
-function checkAliases(file: ConfigFile): readonly Problem[] {
+function checkAliases(file: ConfigFile): Pick<CheckedSyntax, 'problems' | 'written'> {
   const problems: Problem[] = []
   visit(file.document, {
     Alias(_, alias, above) {
@@ -72,11 +82,11 @@ function checkAliases(file: ConfigFile): readonly Problem[] {
         })
     },
   })
-  if (problems.length > 0) return problems
+  if (problems.length > 0) return { problems }
   try {
-    file.toData()
-    return []
+    return { problems, written: file.toData() }
   } catch {
-    return [{ span: [0, 0], message: `the aliases in this file expand to more than ${MAX_ALIASES} values; use fewer` }]
+    const message = `the aliases in this file expand to more than ${MAX_ALIASES} values; use fewer`
+    return { problems: [{ span: [0, 0], message }] }
   }
 }

@@ -1,17 +1,23 @@
 import {
+  Composer,
+  type CST,
   type Document,
   isAlias,
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   type Pair,
-  parseDocument,
+  type ParsedNode,
+  Parser,
   type Scalar,
   visit,
+  YAMLParseError,
   type YAMLSeq,
 } from 'yaml'
+import { inSlices } from '../../async/long-work.ts'
 import type { Position } from '../../text/diagnostic.ts'
 import type { Path } from './path.ts'
 
@@ -49,15 +55,18 @@ export class ConfigFile {
   /** What the maps and lists hold, by name: a file may have thousands of entries, each looked up several times. */
   readonly #indexes = new WeakMap<Node, ReadonlyMap<string, Entry>>()
 
-  constructor(name: string, text: string) {
+  constructor(name: string, text: string, parsed = atOnce(parse(text))) {
     this.name = name
     this.text = text
-    const { document, lines, unquoted } = parse(text)
-    this.duplicates = duplicatesIn(document)
-    joinEqualKeys(document.contents)
-    this.document = document
-    this.unquoted = unquoted
-    this.#lines = lines
+    this.document = parsed.document
+    this.duplicates = parsed.duplicates
+    this.unquoted = parsed.unquoted
+    this.#lines = parsed.lines
+  }
+
+  /** The same as the constructor, in slices: while a gateway reads a file, it serves calls. */
+  static async read(name: string, text: string): Promise<ConfigFile> {
+    return new ConfigFile(name, text, await inSlices(parse(text)))
   }
 
   position(span: Span): Position {
@@ -151,21 +160,63 @@ export const YAML_OPTIONS = {
   logLevel: 'error',
 } as const
 
+/** What a text is parsed to. */
+interface Parsed extends Pick<ConfigFile, 'document' | 'duplicates' | 'unquoted'> {
+  readonly lines: LineCounter
+}
+
 /**
- * Parses the text. A reference without quotes inside `{ }` or `[ ]` breaks the YAML after it: such references are replaced by
- * placeholders of the same length, so that the rest of the file can be checked.
+ * Parses the text; the caller may pause at each `yield`. A reference without quotes inside `{ }` or `[ ]` breaks the YAML after it: such
+ * references are replaced by placeholders of the same length, so that the rest of the file can be checked.
  */
-function parse(text: string) {
+function* parse(text: string): Generator<void, Parsed> {
   const unquoted: Span[] = []
   for (let readable = text; ; readable = withPlaceholders(text, unquoted)) {
     const lines = new LineCounter()
-    const document = parseDocument(readable, { ...YAML_OPTIONS, lineCounter: lines })
+    const document = yield* parseDocument(readable, lines)
     const found = document.errors.flatMap(({ pos: [at] }) =>
       readable.startsWith('${', at - 1) ? [referenceAt(text, at - 1)] : [],
     )
-    if (found.length === 0) return { document, lines, unquoted }
-    unquoted.push(...found)
+    if (found.length > 0) {
+      unquoted.push(...found)
+      continue
+    }
+    yield
+    const duplicates = duplicatesIn(document)
+    yield
+    joinEqualKeys(document.contents)
+    yield
+    return { document, duplicates, lines, unquoted }
   }
+}
+
+/** Words of YAML after which the parser may pause. */
+const WORDS = 1000
+
+/** As `parseDocument` of yaml 2.9.1, which cannot pause. */
+function* parseDocument(text: string, lines: LineCounter): Generator<void, Document.Parsed> {
+  const tokens: CST.Token[] = []
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  let words = 0
+  for (const word of new Lexer().lex(text)) {
+    tokens.push(...parser.next(word))
+    if (++words % WORDS === 0) yield
+  }
+  tokens.push(...parser.end())
+  yield
+  const composer = new Composer<ParsedNode, true>(YAML_OPTIONS)
+  const [document, next] = composer.compose(tokens, true, text.length)
+  if (next !== undefined) {
+    const [start, end] = next.range
+    document!.errors.push(new YAMLParseError([start, end], 'MULTIPLE_DOCS', 'there is more than one document'))
+  }
+  return document!
+}
+
+/** Runs a generator to its end. */
+function atOnce<Result>(steps: Generator<unknown, Result>): Result {
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value
 }
 
 function referenceAt(text: string, start: number): Span {

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { isScalar, Scalar } from 'yaml'
+import { yieldIfLong } from '../../async/long-work.ts'
 import type { ConfigFile, Problem } from './config-file.ts'
 import type { FilesRead } from './files-read.ts'
 
@@ -44,6 +45,7 @@ export async function substitute(
   const substitutions = new Map<Scalar, Substitution>()
   const problems: Problem[] = []
   for (const [path, scalar] of file.scalars()) {
+    await yieldIfLong()
     if (file.isUnquoted(scalar)) substitutions.set(scalar, NOT_FILLED)
     if (typeof scalar.value !== 'string' || !scalar.value.includes('$') || substitutions.has(scalar)) continue
     try {

@@ -56,7 +56,7 @@ export function asMap(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** The entries of `namespaces`, unchecked; undefined if they are no map: the schema reports that, and no other check knows the names. */
+/** The entries of `namespaces`, unchecked; undefined if they are not a map: the schema reports that, and no other check knows the names. */
 export function namespacesOf(values: unknown): Readonly<Record<string, unknown>> | undefined {
   const { namespaces } = asMap(values)
   return typeof namespaces !== 'object' || namespaces === null || Array.isArray(namespaces) ? undefined : asMap(namespaces)

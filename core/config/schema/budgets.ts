@@ -53,7 +53,9 @@ export const budgets = Type.Object(
         examples: [[50, 80, 100]],
       }),
     ),
-    webhooks: defaulted(Type.Array(webhook, { default: [], description: 'Who is told, beside the log and the audit trail.' })),
+    webhooks: defaulted(
+      Type.Array(webhook, { default: [], description: 'Who gets a message, in addition to the log and the audit trail.' }),
+    ),
     onOutage: defaulted(
       Type.Enum(['serve', 'refuse'], {
         default: 'refuse',

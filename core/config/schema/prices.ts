@@ -54,7 +54,7 @@ const variant = (name: string) =>
     }),
   )
 
-/** What a model costs beside its tokens. */
+/** What a model costs in addition to its tokens. */
 const extras = {
   pictures: Type.Optional(
     Type.Array(picture, {
@@ -80,7 +80,7 @@ const extras = {
   ),
 }
 
-/** The fields of `extras`, which `like` may have beside it. */
+/** The fields of `extras`, which may be added to `like`. */
 export const EXTRA_FIELDS: readonly string[] = Object.keys(extras)
 
 /** Prices in numbers. `checkPrices` says which are needed. */

@@ -66,12 +66,13 @@ const OWN_ADDRESSES = 'azure-openai'
 /** The vendor whose list prices apply to a provider with this config; undefined if none is known: a proxy may charge anything. */
 export function vendorOf(provider: string, config: unknown): string | undefined {
   const { preset, baseUrl } = (config ?? {}) as { readonly preset?: unknown; readonly baseUrl?: unknown }
+  const host = hostOf(baseUrl)
   if (provider === 'openai-compatible') {
     const vendors = typeof preset === 'string' ? [ownValue(PRESET_VENDORS, preset)] : Object.values(PRESET_VENDORS)
-    return baseUrl === undefined && preset === undefined ? undefined : vendors.find((vendor) => isAt(vendor, baseUrl))
+    return baseUrl === undefined && preset === undefined ? undefined : vendors.find((vendor) => isAt(vendor, host))
   }
   const vendor = ownValue(PROVIDER_VENDORS, provider)
-  return provider === OWN_ADDRESSES || isAt(vendor, baseUrl) ? vendor : undefined
+  return provider === OWN_ADDRESSES || isAt(vendor, host) ? vendor : undefined
 }
 
 /** Whether a provider with this config calls an address that keeps its calls in a region. */
@@ -79,19 +80,21 @@ export function isRegional(provider: string, config: unknown): boolean {
   const { region, baseUrl } = (config ?? {}) as { readonly region?: unknown; readonly baseUrl?: unknown }
   // Its path names the region, whatever its host is.
   if (provider === 'vertex') return region !== undefined && region !== 'global'
-  return Object.values(REGIONAL_HOSTS).some((hosts) => isOneOf(hosts, baseUrl))
+  const host = hostOf(baseUrl)
+  return host !== undefined && Object.values(REGIONAL_HOSTS).some((hosts) => isOneOf(hosts, host))
 }
 
-/** Whether an address is one of the vendor. `baseUrl`: undefined for the one that the provider knows. */
-function isAt(vendor: string | undefined, baseUrl: unknown): boolean {
+/** Whether a host is one of the vendor. `host`: undefined for the one that the provider knows. */
+function isAt(vendor: string | undefined, host: string | undefined): boolean {
   if (vendor === undefined) return false
-  return baseUrl === undefined || isOneOf([...HOSTS[vendor]!, ...(REGIONAL_HOSTS[vendor] ?? [])], baseUrl)
+  return host === undefined || isOneOf([...HOSTS[vendor]!, ...(REGIONAL_HOSTS[vendor] ?? [])], host)
 }
 
-function isOneOf(hosts: readonly string[], baseUrl: unknown): boolean {
-  const host = URL.parse(String(baseUrl))?.hostname ?? ''
-  return hosts.some((glob) => matchesGlob(glob, host))
-}
+/** The host of an address; empty if it has none. */
+const hostOf = (baseUrl: unknown): string | undefined =>
+  baseUrl === undefined ? undefined : (URL.parse(String(baseUrl))?.hostname ?? '')
+
+const isOneOf = (hosts: readonly string[], host: string): boolean => hosts.some((glob) => matchesGlob(glob, host))
 
 const ownValue = (table: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined

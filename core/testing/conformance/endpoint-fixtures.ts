@@ -1,7 +1,7 @@
 import type { Asked } from '../translator/run-translator.ts'
 import type { MediaEndpoint } from '../upstream/endpoint-replies.ts'
 
-/** A call to an endpoint beside chat completions whose upstream does not speak as OpenAI's, or has a model of its own for it. */
+/** A call to an endpoint other than chat completions whose upstream does not speak as OpenAI's, or has a model of its own for it. */
 export interface EndpointFixture {
   /** Fields of the client's request. `model`: the upstream's name of a model that the endpoint serves. */
   readonly asked?: Asked

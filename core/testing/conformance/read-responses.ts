@@ -18,7 +18,7 @@ export interface ReadResponse {
   readonly error?: Members
 }
 
-/** The members that every event of a type must have, beside its type and number ("Streaming events", developers.openai.com). */
+/** The members that every event of a type must have, in addition to its type and number ("Streaming events", developers.openai.com). */
 const EVENTS: Readonly<Record<string, readonly string[]>> = {
   'response.created': ['response'],
   'response.in_progress': ['response'],

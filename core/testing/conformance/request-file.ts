@@ -83,7 +83,7 @@ export function show(
   return boundary === '' ? text : text.replaceAll(boundary, 'BOUNDARY')
 }
 
-/** Bytes that are no text are shown in base64. */
+/** Bytes that are not text are shown in base64. */
 const readable = (body: Buffer): string =>
   isUtf8(body) ? body.toString().replaceAll('\r\n', '\n') : `# in base64: ${body.toString('base64')}`
 

@@ -1,6 +1,6 @@
 import type { EndpointName } from '../../sdk/api.ts'
 
-/** An endpoint beside chat completions and the list of models. */
+/** An endpoint other than chat completions and the list of models. */
 export type OtherEndpoint = Exclude<EndpointName, 'chat.completions' | 'models'>
 
 type Members = Readonly<Record<string, unknown>>
@@ -9,7 +9,7 @@ const HELLO = [{ role: 'user', content: 'Hello' }]
 const SOUND = new File(['a sound'], 'a.mp3', { type: 'audio/mpeg' })
 const PICTURE = new File(['a picture'], 'a.png', { type: 'image/png' })
 
-/** Requests to endpoints that some providers serve beside chat completions, without their model. One with a file is a form. */
+/** Requests to endpoints that some providers serve in addition to chat completions, without their model. One with a file is a form. */
 export const ENDPOINT_REQUESTS: Readonly<Record<OtherEndpoint, Members>> = {
   completions: { prompt: 'Hello' },
   embeddings: { input: 'Hello' },

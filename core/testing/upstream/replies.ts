@@ -171,7 +171,7 @@ export function encoded(encoding: keyof typeof ENCODERS, body: Bytes | readonly 
 /** The forms of `retry-after`: the two of RFC 9110, and the milliseconds of OpenAI and its SDKs. */
 export const RETRY_AFTER_FORMS = ['seconds', 'date', 'milliseconds'] as const
 
-/** The header of a 429 or a 503 that asks clients to wait for so many seconds. */
+/** The header of a 429 or a 503 that asks clients to wait for this number of seconds. */
 export function retryAfter(seconds: number, form: (typeof RETRY_AFTER_FORMS)[number] = 'seconds'): HeaderLines {
   switch (form) {
     case 'seconds':

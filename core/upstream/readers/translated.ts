@@ -186,7 +186,7 @@ const ASCII = /^[\0-\x7f]*$/
 
 /**
  * Writes the chunks of one stream as events, with the JSON that `JSON.stringify` would make. Serialises the members that nearly all chunks share only once
- * (docs/decisions/text-of-translated-streams.md).
+ * (docs/decisions/hot-path.md).
  */
 export class ChunkWriter implements ReplyWriter {
   #first: ChatChunk | undefined

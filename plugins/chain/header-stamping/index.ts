@@ -16,7 +16,7 @@ const HeaderTemplates = (description: string, example: Record<string, string>) =
 const Config = Type.Object(
   {
     response: HeaderTemplates(
-      'Headers of the reply. Places: {namespace} {model} (as asked for) {served_namespace} {served_model} {cost_usd} (not of streams) {request_id} {key} {account} {tag.NAME}. A header of which a value is unknown is left out.',
+      'Headers of the reply. Places: {namespace} {model} (as asked for) {served_namespace} {served_model} {cost_usd} (not of streams) {request_id} {key} {account} {tag.NAME}. A header with an unknown value is left out.',
       { 'x-served-by': '{served_namespace}/{served_model}' },
     ),
     upstream: HeaderTemplates(

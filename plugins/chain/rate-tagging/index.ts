@@ -71,7 +71,7 @@ const Config = Type.Object(
         additionalProperties: false,
         declares: 'tag',
         description:
-          'Labels of the call in the log and the usage rows. Places: {account} {key} {key_id} {kind} {class} {namespace} {model} {header.NAME} {tag.NAME} (of the key or its account). A tag of which a value is unknown is left out.',
+          'Labels of the call in the log and the usage rows. Places: {account} {key} {key_id} {kind} {class} {namespace} {model} {header.NAME} {tag.NAME} (of the key or its account). A tag with an unknown value is left out.',
         examples: [{ team: '{header.x-team}' }],
       }),
     ),

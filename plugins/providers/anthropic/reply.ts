@@ -122,7 +122,7 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
   ['refusal', 'content_filter'],
 ] satisfies [string, FinishReason][])
 
-/** Anthropic's `stop_reason` as OpenAI's `finish_reason`; an unknown reason is `length`. Throws an Error for what is no text. */
+/** Anthropic's `stop_reason` as OpenAI's `finish_reason`; an unknown reason is `length`. Throws an Error for what is not a text. */
 export function toFinishReason(stopReason: unknown): FinishReason {
   return FINISH_REASONS.get(expectText(stopReason, 'stop_reason') || 'end_turn') ?? 'length'
 }

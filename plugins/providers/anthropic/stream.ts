@@ -20,7 +20,7 @@ import { toUpstreamError } from './refusal.ts'
 import { expectBlock, nothingKnown, toCompletion, toExplanation, toFinishReason, toSource, usageOf } from './reply.ts'
 import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock } from './wire.ts'
 
-/** Nearly every event is a text delta. A text without escapes is cut out, not parsed (docs/decisions/text-of-translated-streams.md). */
+/** Nearly every event is a text delta. A text without escapes is cut out, not parsed (docs/decisions/hot-path.md). */
 const TEXT_DELTA = /^\{"type":"content_block_delta","index":\d+,"delta":\{"type":"text_delta","text":"([^"\\]+)"\}\s*\}$/
 
 /** A block of the stream that has not ended. */
@@ -96,7 +96,7 @@ export class MessageTranslator implements Translator {
       case 'error':
         throw toUpstreamError(event.error)
       default:
-        // Types that are not known are to be ignored; what has none is no event.
+        // Types that are not known are to be ignored; what has none is not an event.
         if (typeof event.type !== 'string') throw new Error('not an event of the Messages API')
         if (event.type !== 'ping') this.#leaveOut()
         return []

@@ -1,7 +1,7 @@
 import { parseBaseUrl } from 'unified-model-gateway/plugin'
 import type { ENDPOINT_PATHS } from '../openai-compatible/endpoints.ts'
 
-/** The endpoints of a resource beside chat completions (Azure OpenAI's REST API reference, learn.microsoft.com). */
+/** The endpoints of a resource other than chat completions (Azure OpenAI's REST API reference, learn.microsoft.com). */
 export const ENDPOINTS = [
   'completions',
   'embeddings',

@@ -96,7 +96,7 @@ const FAILED: ReadonlySet<unknown> = new Set(['malformed_model_output', 'malform
 
 /**
  * Bedrock's `stopReason` as OpenAI's `finish_reason`; an unknown reason is `length`. `called`: whether the reply calls tools, for which some
- * models give another reason. Throws `UpstreamError` if the model failed, `Error` for what is no text.
+ * models give another reason. Throws `UpstreamError` if the model failed, `Error` for what is not a text.
  */
 export function toFinishReason(stopReason: unknown, called: boolean): FinishReason {
   if (FAILED.has(stopReason)) throw new UpstreamError({ status: 502, message: `The model stopped with ${stopReason}.` })

@@ -60,7 +60,7 @@ export function toToolset(body: Readonly<ChatRequest>, conversation: Conversatio
   }
 }
 
-/** The tools, each with the cache point that its mark asks for. `most`: of so many of the last ones. */
+/** The tools, each with the cache point that its mark asks for. `most`: how many of the last ones may have it. */
 function withCachePoints(tools: readonly Tool[], offered: readonly ChatTool[], most: number): (Tool | CachePoint)[] {
   const points = new Map(
     offered.flatMap((tool) => (tool.type === 'function' ? [[tool.function.name, toCachePoint(tool)] as const] : [])),

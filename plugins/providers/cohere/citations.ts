@@ -1,6 +1,6 @@
 import { isRecord, textOf } from 'unified-model-gateway/plugin'
 
-/** What a message has beside its text. */
+/** What a message has in addition to its text. */
 type Cited = {
   readonly annotations?: readonly object[]
   readonly extra_content?: Record<string, unknown>

@@ -84,14 +84,14 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
 
 /**
  * Cohere's `finish_reason` as OpenAI's; an unknown reason is `length`. `error`: Cohere's message about it. Throws `UpstreamError` for an
- * unfinished reply, `Error` for what is no text.
+ * unfinished reply, `Error` for what is not a text.
  */
 export function toFinishReason(reason: unknown, error?: unknown): FinishReason {
   expectFinished(reason, error)
   return FINISH_REASONS.get(expectText(reason, 'finish_reason') || 'COMPLETE') ?? 'length'
 }
 
-/** The tokens of the model, of which Cohere bills a part, or, if not reported, the billed ones. Undefined if no counts were reported. */
+/** The tokens of the model (Cohere bills a part of them), or, if not reported, the billed ones. Undefined if no counts were reported. */
 export function toUsage(usage: WireUsage | null | undefined): Partial<Usage> | undefined {
   const counts = usage?.tokens ?? usage?.billed_units
   if (counts?.input_tokens === undefined && counts?.output_tokens === undefined) return undefined

@@ -30,7 +30,7 @@ export const rerankBody = defineCallFunction(import.meta.url, 'rerankBody', (cal
   Buffer.from(JSON.stringify({ model, ...toRerankRequest(call) })),
 )
 
-/** Translates a request. Throws `GatewayError` (400) for a document that is no text. */
+/** Translates a request. Throws `GatewayError` (400) for a document that is not a text. */
 export function toRerankRequest(call: Call): RerankRequest {
   const { query, documents, top_n, max_tokens_per_doc } = call.body as Readonly<Record<string, unknown>>
   return {

@@ -42,7 +42,7 @@ export function toText(text: string | null | undefined): Part[] {
   return text ? [{ text }] : []
 }
 
-/** The pictures that a model has made, which a client sends back as it got them. Throws `GatewayError` (400) for what are no pictures. */
+/** The pictures that a model has made, which a client sends back as it got them. Throws `GatewayError` (400) for what is not a picture. */
 export function toMadeImages(images: unknown, path: string): Part[] {
   if (!Array.isArray(images)) return []
   return images.map((image, index) => {

@@ -39,7 +39,7 @@ export const Facts = Type.Object({
   sampling: Type.Boolean({ description: 'Whether it takes temperature and top_p.' }),
   penalties: Type.Boolean({ description: 'Whether it takes frequency_penalty and presence_penalty.' }),
   choices: Type.Integer({ minimum: 1, description: 'The most choices of one call.' }),
-  jsonWithTools: Type.Boolean({ description: 'Whether it takes a response_format beside tools.' }),
+  jsonWithTools: Type.Boolean({ description: 'Whether it takes a response_format together with tools.' }),
   prefill: Type.Boolean({ description: 'Whether it takes a conversation that ends with the model, whose turn it continues.' }),
   signatures: Type.Boolean({ description: 'Whether it refuses a function call that has no thought signature.' }),
   contextLength: Type.Optional(

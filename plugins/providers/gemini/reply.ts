@@ -180,7 +180,7 @@ const FAILED: ReadonlySet<unknown> = new Set([
 
 /**
  * Google's `finishReason` as OpenAI's `finish_reason`; an unknown reason is `length`. A candidate with function calls ends with `STOP` too:
- * `calls` is their number. Throws `UpstreamError` if the model failed, `Error` for what is no text.
+ * `calls` is their number. Throws `UpstreamError` if the model failed, `Error` for what is not a text.
  */
 export function toFinishReason(reason: unknown, calls: number): FinishReason {
   if (FAILED.has(reason)) throw new UpstreamError({ status: 500, message: `Gemini ended with ${reason}.` })

@@ -47,7 +47,7 @@ const Facts = Type.Object(
         {
           additionalProperties: false,
           description:
-            'The member by which the model takes the most tokens to think with, a member that must be true beside it (`switch`), and the bounds of their number. A call of the Messages API with `budget_tokens` gets it in place of an effort.',
+            'The member by which the model takes the most tokens to think with, a member that must be true with it (`switch`), and the bounds of their number. A call of the Messages API with `budget_tokens` gets it in place of an effort.',
         },
       ),
     ),

@@ -146,7 +146,7 @@ function notOurs(extra: unknown): unknown {
   return others.length === 0 ? undefined : Object.fromEntries(others)
 }
 
-/** Thoughts of others are no part of an answer. */
+/** Thoughts of others are not part of an answer. */
 function fitParts(content: ContentPart[], { members, parts }: History): ContentPart[] | null {
   if (members === undefined || parts || !content.some(({ type }) => THOUGHTS.includes(type))) return content
   const words = content.filter(({ type }) => !THOUGHTS.includes(type))

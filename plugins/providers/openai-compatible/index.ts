@@ -57,7 +57,7 @@ const schema = Type.Object(
     ),
     quirks: Type.Optional(
       Type.Array(Type.Enum([...QUIRKS.keys()]), {
-        description: 'Differences of the upstream from OpenAI, which the gateway corrects, beside those of the preset.',
+        description: 'Differences of the upstream from OpenAI, which the gateway corrects, in addition to those of the preset.',
         examples: [['developer-role', 'max-tokens']],
       }),
     ),

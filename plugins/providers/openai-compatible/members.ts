@@ -26,7 +26,7 @@ export const CHOOSING = [
 export const memberOptions = <Name extends string>(names: readonly Name[]) => ({
   allow: Type.Optional(
     Type.Array(Type.Enum([...names]), {
-      description: 'Members of requests that are passed on, although they choose what answers beside `model`.',
+      description: 'Members of requests that are passed on, although they choose what answers in addition to `model`.',
     }),
   ),
   refuse: Type.Optional(

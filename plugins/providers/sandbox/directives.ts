@@ -6,9 +6,9 @@ import { Refusal } from './refusal.ts'
 export interface Directives extends Pacing {
   /** The sandbox fails with this HTTP status. */
   readonly status?: number
-  /** Seconds, beside `status`. */
+  /** Seconds, with `status`. */
   readonly 'retry-after'?: number
-  /** The answer is so many numbers, one per chunk. */
+  /** The answer is this number of numbers, one in each chunk. */
   readonly chunks?: number
   readonly finish?: FinishReason
   /** Names of the tools to call. */

@@ -36,7 +36,7 @@ export function replyToModeration(call: Call): PacedReply {
   })
 }
 
-/** The texts to judge: parts of text and pictures are one input, of which the texts are read. */
+/** The texts to judge: parts of text and pictures are one input, whose texts are read. */
 function readInputs(input: unknown): readonly string[] {
   const all = [input].flat()
   if (all.length > MAX_INPUTS) throw new Refusal('input', `The sandbox takes ${MAX_INPUTS} inputs at most.`)

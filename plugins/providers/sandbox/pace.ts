@@ -8,9 +8,9 @@ export interface Pacing {
   readonly delay?: number
   /** Milliseconds between two frames. */
   readonly interval?: number
-  /** The connection breaks after so many frames. */
+  /** The connection breaks after this number of frames. */
   readonly cut?: number
-  /** The reply stalls after so many frames. */
+  /** The reply stalls after this number of frames. */
   readonly stall?: number
 }
 
@@ -27,7 +27,7 @@ export function play({ status, headers, frames, pacing }: PacedReply, signal: Ab
   return { status, headers, body: pace(frames, pacing, signal) }
 }
 
-/** After so many characters or bytes the event loop continues with other calls. */
+/** After this number of characters or bytes the event loop continues with other calls. */
 const BATCH = 16 * 1024
 
 /** Every wait ends when the signal aborts, with its reason; none leaves a timer. */

@@ -21,7 +21,7 @@ export function eventReply(events: Iterable<{ readonly type: string }>, pacing: 
 }
 
 /**
- * Makes the reply to a request whose member `param` is a text, of which `make` receives what are no directives. A `Refusal` that it throws
+ * Makes the reply to a request whose member `param` is a text: `make` receives what is left of it without its directives. A `Refusal` that it throws
  * becomes a 400.
  */
 export function replyToText(call: Call, param: string, make: (text: string, directives: Directives) => PacedReply): PacedReply {

@@ -126,7 +126,7 @@ describe('umg validate', () => {
       'a misspelt parameter',
       'temperature: 0.2',
       'temprature: 0.2',
-      '"temprature", is no parameter of chat completions; did you mean "temperature"?',
+      '"temprature", is not a parameter of chat completions; did you mean "temperature"?',
     ],
     ['a glob of no known model', '"o4-*"', '"smal-*"', '"openai/smal-*" matches none of the models whose list prices are known'],
   ] as const) {

@@ -1,9 +1,20 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Metrics } from '../../../core/observe/metrics.ts'
+import { longestTurn } from '../../support/longest-turn.ts'
 import { scrape, valuesOf } from './exposition.ts'
 
 describe('A scrape', () => {
+  it('lets other work of the process run while a histogram of a thousand series is written', async () => {
+    const metrics = new Metrics()
+    const bounds = Array.from({ length: 16 }, (_, index) => 2 ** index)
+    const histogram = metrics.histogram('duration_seconds', 'Durations.', ['model'], bounds)
+    for (let model = 0; model < 1000; model++) histogram.observe(model, `model-${model}`)
+    const parts: number[] = []
+    for (let time = 0; time < 5; time++) parts.push(await longestTurn(() => metrics.render()))
+    expect(Math.min(...parts)).to.be.lessThan(0.5)
+  })
+
   it('shows a counter with its help, its type and its series', async () => {
     const metrics = new Metrics()
     const counter = metrics.counter('cache_hits_total', 'Answers from the cache.', ['namespace'])

@@ -196,7 +196,7 @@ describe('a plugin', () => {
     const FAULTS: Readonly<Record<string, readonly [module: string, message: RegExp]>> = {
       'without a default export': ['export const plugin = 1', /^exports no plugin: .*defineChain/],
       'with a function for a plugin': ['export default () => {}', /^exports no plugin/],
-      'that was not defined': ['export default { name: "mine" }', /^exports something that is no plugin/],
+      'that was not defined': ['export default { name: "mine" }', /^exports something that is not a plugin/],
       'of the other kind': [definition('kind: "provider"'), /^is a provider/],
       'made for a later API': [definition('apiVersion: 2'), /version 2 .* speaks version 1: .* or update the gateway/],
       'made for an earlier API': [definition('apiVersion: 0'), /version 0 .* speaks version 1: .* update the plugin/],

@@ -11,7 +11,7 @@ import styles from './api-page.module.css'
 import { MethodBadge } from './method-badge.tsx'
 import { OperationView } from './operation-view.tsx'
 
-/** Tags whose words are no headings. */
+/** Tags whose words do not make headings. */
 const TAGS: Readonly<Record<string, string>> = { oidc: 'OpenID Connect', openapi: 'OpenAPI', 'sign-in': 'Signing in' }
 
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`

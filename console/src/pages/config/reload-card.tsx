@@ -6,7 +6,7 @@ import { exactly } from '../../ui/numbers.ts'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 
-/** A reload may have thousands of changes or errors: so many are shown. */
+/** The most changes or errors that are shown: a reload may have thousands. */
 const SHOWN = 50
 
 /** The file, when it was loaded, and the changes or errors of the last reload. */

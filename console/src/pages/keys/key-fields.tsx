@@ -42,7 +42,7 @@ export function KeyFields({ fields, refusal }: { readonly fields: Fields<KeyValu
       <BudgetsField
         value={values.budgets}
         onChange={(budgets) => set('budgets', budgets)}
-        description="What it may spend per day, week or month, beside the account's budgets"
+        description="What it may spend per day, week or month, within the account's budgets"
         error={atField(refusal, 'budgets')}
       />
       <TagsField value={values.tags} onChange={(tags) => set('tags', tags)} error={atField(refusal, 'tags')} />

@@ -120,10 +120,10 @@ function stateOf({ available, recent }: Model): { readonly label: string; readon
   return { label: 'Available', tone: errors * MANY >= requests && errors > 0 ? 'warning' : 'good' }
 }
 
-/** The calls that it takes to call a model failing: one is no verdict. */
+/** The fewest calls by which a model is called failing. */
 const VERDICT = 3
 
-/** One failure in so many calls is a warning. */
+/** One failure in this number of calls is a warning. */
 const MANY = 10
 
 const calls = (count: number): string => (count === 1 ? '1 call' : `${exactly(count)} calls`)

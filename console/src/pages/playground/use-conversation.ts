@@ -62,7 +62,7 @@ export function useConversation() {
       const body = bodyOf(lastTurns(asked))
       update(await exchange({ secret, body, signal: controller.signal, began, onChange: update }))
     } catch {
-      // The gateway says why a reply breaks off, and then breaks the connection, which is no cause of its own.
+      // The gateway says why a reply breaks off, and then breaks the connection, which is not a cause of its own.
       const cause = controller.signal.aborted ? STOPPED : (latest.error ?? 'The connection to the gateway was lost.')
       update({ ...latest, error: cause })
     }

@@ -66,7 +66,7 @@ function startsOf(attempts: readonly Attempt[], total: number): readonly number[
   })
 }
 
-/** Consecutive spans from the start on, none of which exceeds `end`. */
+/** Consecutive spans from the start on, none longer than `end`. */
 function inARow(parts: readonly { readonly ms: number }[], end: number): Pick<CallSpan, 'from' | 'to'>[] {
   let to = 0
   return parts.map(({ ms }) => {

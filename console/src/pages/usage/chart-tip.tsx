@@ -1,6 +1,6 @@
 import { Paper, Text } from '@mantine/core'
 import styles from './chart-tip.module.css'
-import type { StackedChartProps } from './stacked-chart.tsx'
+import type { ChartData } from './stacked-options.ts'
 
 const FORMATS = {
   hour: { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
@@ -8,7 +8,7 @@ const FORMATS = {
 } as const
 
 /** The position of the tooltip, and its bar. */
-export interface ChartTipProps extends Pick<StackedChartProps, 'groups' | 'step' | 'timeZone' | 'format'> {
+export interface ChartTipProps extends ChartData {
   readonly left: number
   /** Of the whole chart: in its right half the tooltip is left of the pointer. */
   readonly width: number

@@ -4,20 +4,14 @@ import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { ChartTip } from './chart-tip.tsx'
-import type { MetricFormat } from './metrics.ts'
 import styles from './stacked-chart.module.css'
-import { chartOptions, stacked } from './stacked-options.ts'
+import { type ChartData, chartOptions, stacked } from './stacked-options.ts'
 
 /** The data of a stacked bar chart over time. */
-export interface StackedChartProps {
+export interface StackedChartProps extends ChartData {
   /** The chart's accessible name. */
   readonly label: string
-  readonly step: 'hour' | 'day'
-  /** The time zone of days. */
-  readonly timeZone: string
   readonly times: readonly string[]
-  readonly format: MetricFormat
-  readonly groups: readonly { readonly label: string; readonly color: string; readonly values: readonly number[] }[]
 }
 
 const HEIGHT = 280

@@ -1,14 +1,19 @@
 import uPlot from 'uplot'
 import type { MetricFormat } from './metrics.ts'
 
-/** The settings of the chart. */
-export interface ChartSetting {
-  readonly width: number
-  readonly height: number
+/** Groups of values over time, and how to show their times and amounts. */
+export interface ChartData {
   readonly step: 'hour' | 'day'
   /** The time zone of days. */
   readonly timeZone: string
   readonly format: MetricFormat
+  readonly groups: readonly { readonly label: string; readonly color: string; readonly values: readonly number[] }[]
+}
+
+/** The settings of the chart. */
+export interface ChartSetting extends Omit<ChartData, 'groups'> {
+  readonly width: number
+  readonly height: number
   /** Of each group, the lowest in the stack first. */
   readonly colors: readonly string[]
   readonly dark: boolean

@@ -9,7 +9,7 @@ import { requestOf } from '../requests.ts'
 import { splitAtFirstContent, streamBody, streamScript, wholeBody, wholeScript } from '../scripts.ts'
 import { caught, itWithSdk } from '../sdk.ts'
 
-/** Cases for the bytes of a reply: how the network splits them, how the upstream encodes them, replies that are no reply. */
+/** Cases for the bytes of a reply: how the network splits them, how the upstream encodes them, replies that are not valid. */
 export function describeBytes(suite: Suite): void {
   const { subject } = suite
   const { text } = subject.scenarios

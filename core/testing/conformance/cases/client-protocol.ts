@@ -5,7 +5,7 @@ import { type Absent, isAbsent, present, type ReplyFixture, type Scenarios } fro
 import { haveImage } from '../requests.ts'
 import { streamBody, streamScript, wholeScript } from '../scripts.ts'
 
-/** A protocol that clients speak beside chat completions, as its cases need it. `Reply`: as a client reads it. */
+/** A protocol that clients speak in addition to chat completions, as its cases need it. `Reply`: as a client reads it. */
 export interface ClientUnderTest<Body extends object, Reply> {
   readonly path: string
   /** The scenario's request. */

@@ -36,7 +36,7 @@ function wantedOf(name: FixedEndpoint): object {
   return typeof whole === 'string' ? { type: 'audio/mpeg', sound: whole } : whole
 }
 
-/** Cases for the endpoints beside chat completions and embeddings that the provider serves, or refuses by name. */
+/** Cases for the endpoints, other than chat completions and embeddings, that the provider serves, or refuses by name. */
 export function describePassedEndpoints(suite: Suite): void {
   describe('serves other endpoints, or refuses them by name', () => {
     for (const name of Object.keys(CALLS) as FixedEndpoint[]) {

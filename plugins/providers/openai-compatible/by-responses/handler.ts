@@ -70,7 +70,7 @@ const CHAT_NAMES: Readonly<Record<string, string>> = {
   'text.verbosity': 'verbosity',
 }
 
-/** The client's name of a parameter that the Responses API has refused. An item of its input is no message: it names all of them. */
+/** The client's name of a parameter that the Responses API has refused. An item of its input is not a message: it names all of them. */
 function chatNameOf(param: string): string {
   const [name = ''] = /^(?:(?:text|reasoning)\.)?\w+/.exec(param) ?? []
   return CHAT_NAMES[name] ?? param

@@ -130,7 +130,7 @@ export function itemsOf({ output }: Members): readonly Members[] {
   return listOf(output)
 }
 
-/** Codes of `ResponseError` (openai-node 7.57) that are no error of a server. */
+/** Codes of `ResponseError` (openai-node 7.57) that are not errors of a server. */
 const STATUSES: ReadonlyMap<unknown, number> = new Map([
   ['invalid_prompt', 400],
   ['bio_policy', 400],

@@ -38,7 +38,7 @@ function usageOf(body: unknown): Partial<Usage> | undefined {
   return isRecord(response) ? toUsage(response.usage) : undefined
 }
 
-/** Nearly every event is a piece of text. One without escapes is cut out, not parsed (docs/decisions/text-of-translated-streams.md). */
+/** Nearly every event is a piece of text. One without escapes is cut out, not parsed (docs/decisions/hot-path.md). */
 const TEXT_DELTA =
   /^\{"type":"response\.output_text\.delta",(?:"sequence_number":\d+,)?"item_id":"[^"\\]*","output_index":(\d+),"content_index":\d+,"delta":"([^"\\]+)"(?:,"logprobs":\[\])?(?:,"sequence_number":\d+)?(?:,"obfuscation":"[^"\\]*")?\}$/
 

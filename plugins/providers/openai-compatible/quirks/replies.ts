@@ -56,7 +56,7 @@ function liftUsage(chunk: TranslatedChunk): TranslatedChunk {
 const isCharged = (choice: TranslatedChoice): choice is TranslatedChoice & { usage: Usage } =>
   typeof choice.usage === 'object' && choice.usage !== null
 
-/** The vendor reports the cached tokens of the prompt beside the counts, instead of in their details. */
+/** The vendor reports the cached tokens of the prompt next to the counts, not in their details. */
 export const cachedTokens: Quirk = {
   name: 'cached-tokens',
 

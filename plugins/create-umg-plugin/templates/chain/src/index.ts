@@ -4,7 +4,7 @@ const schema = Type.Object(
   {
     team: Type.String({ minLength: 1, description: 'The value of the header x-team, for upstreams and clients.' }),
     mostTokens: Type.Integer({ minimum: 1, default: 4000, description: 'The most tokens that a call may request.' }),
-    slow: Type.Integer({ minimum: 0, default: 10_000, description: 'Calls of at least so many milliseconds are logged.' }),
+    slow: Type.Integer({ minimum: 0, default: 10_000, description: 'From how many milliseconds on a call is logged.' }),
   },
   { additionalProperties: false },
 )
