@@ -2,7 +2,7 @@ import { createHistogram } from 'node:perf_hooks'
 import type { Gauge, Registry } from 'prom-client'
 
 /** Milliseconds between two measurements, each of which wakes up the process. */
-const PERIOD_MS = 50
+const PERIOD_MS = 20
 
 /** The longest pause between two measurements of prom-client's own, in milliseconds. */
 export const NO_MEASUREMENTS = 2 ** 31 - 1

@@ -19,7 +19,7 @@ describe('calls under way', () => {
   })
 
   afterEach(() => {
-    open.close()
+    open?.close()
     mock.timers.reset()
     mock.restoreAll()
   })
