@@ -1,3 +1,5 @@
+import { createHistogram } from 'node:perf_hooks'
+
 /** A member of a `LinkedList`: it holds the references to its neighbours. */
 export interface Linked {
   previous: this | undefined
@@ -211,4 +213,46 @@ export class Batch<Item> {
     this.#items = []
     for (const item of items) this.#process(item)
   }
+}
+
+/** Milliseconds between two measurements, each of which wakes up the process. */
+const PERIOD_MS = 20
+
+/** The lags since this was reset last, in nanoseconds. Whoever reads it resets it. */
+export const recentLags = createHistogram()
+/** The number of all measurements, and the sum of their lags in milliseconds. */
+let total = { count: 0, sum: 0 }
+let watchers = 0
+let timer: NodeJS.Timeout | undefined
+let measuredAt = 0
+
+/** Measures how late the event loop of this process is, until `stop` is called: a process at rest is left alone. */
+export class EventLoopLag {
+  #last = total
+
+  constructor() {
+    if (++watchers > 1) return
+    measuredAt = performance.now()
+    timer = setInterval(measure, PERIOD_MS).unref()
+  }
+
+  /** The mean since this was called last, in milliseconds; 0 without a measurement. */
+  mean(): number {
+    const { count, sum } = this.#last
+    this.#last = total
+    return total.count === count ? 0 : (total.sum - sum) / (total.count - count)
+  }
+
+  /** Once. */
+  stop(): void {
+    if (--watchers === 0) clearInterval(timer)
+  }
+}
+
+function measure(): void {
+  const now = performance.now()
+  const lag = Math.max(0, now - measuredAt - PERIOD_MS)
+  measuredAt = now
+  total = { count: total.count + 1, sum: total.sum + lag }
+  recentLags.record(Math.max(1, Math.round(lag * 1e6)))
 }

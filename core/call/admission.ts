@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
+import { EventLoopLag } from '../async/event-loop.ts'
 import { GatewayError } from '../errors.ts'
-import { EventLoopLag } from '../observe/event-loop-lag.ts'
 import type { HostCounter } from '../sdk/api.ts'
 
 /** What this process may use. Beyond it, calls are refused. */
