@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
+import { EventLoopLag } from '../async/event-loop.ts'
 import { GatewayError } from '../errors.ts'
 import type { HostCounter } from '../sdk/api.ts'
 
@@ -48,17 +48,22 @@ const LARGEST_SHARE = 1 / 4
 const SAMPLE_MS = 500
 /** Two samples in a row: one long task is no overload. */
 const LATE_SAMPLES = 2
-/** Of the histogram of delays, which contains it, in milliseconds. */
-const RESOLUTION_MS = 20
+/** Samples without a call after which the process is left to rest. */
+const QUIET_SAMPLES = 10
 
-/** Refuses calls that this process has no room for, before their body is read: docs/decisions/admission.md. */
+/**
+ * Refuses calls that this process has no room for, before their body is read: docs/decisions/admission.md. It samples the process only while
+ * calls come.
+ */
 export class Admission {
   readonly #limits: AdmissionLimits
   readonly #counter: HostCounter
   readonly #bodies: Allowance
   readonly #uploads: Allowance
-  readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  #timer: NodeJS.Timeout | undefined
+  /** Present while calls come. */
+  #sampling: { readonly timer: NodeJS.Timeout; readonly lag: EventLoopLag } | undefined
+  /** Samples since the last call. */
+  #quietSamples = 0
   #lateSamples = 0
   #overloaded: ShedReason | undefined
 
@@ -69,12 +74,6 @@ export class Admission {
     this.#counter = shed
     for (const reason of ['bodies', 'uploads', 'heap', 'event_loop', 'threads'] satisfies ShedReason[])
       this.#counter.add(0, reason)
-  }
-
-  /** Begins to sample the process, which listens now: the work of its start is no overload. */
-  begin(): void {
-    this.#delay.enable()
-    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS).unref()
   }
 
   /** The largest body of a call, in bytes. */
@@ -89,6 +88,8 @@ export class Admission {
 
   /** Throws 503 while the process is overloaded. */
   check(): void {
+    this.#quietSamples = 0
+    if (this.#sampling === undefined) this.#begin()
     if (this.#overloaded !== undefined) throw this.shed(this.#overloaded)
   }
 
@@ -109,14 +110,20 @@ export class Admission {
   }
 
   close(): void {
-    clearInterval(this.#timer)
-    this.#delay.disable()
+    clearInterval(this.#sampling?.timer)
+    this.#sampling?.lag.stop()
+    this.#sampling = undefined
   }
 
-  #sample(): void {
-    const lag = this.#delay.mean / 1e6 - RESOLUTION_MS
-    this.#delay.reset()
-    this.#lateSamples = lag > this.#limits.lag ? this.#lateSamples + 1 : 0
+  #begin(): void {
+    const lag = new EventLoopLag()
+    this.#sampling = { lag, timer: setInterval(() => this.#sample(lag), SAMPLE_MS).unref() }
+    this.#sample(lag)
+  }
+
+  #sample(lag: EventLoopLag): void {
+    if (++this.#quietSamples > QUIET_SAMPLES) this.close()
+    this.#lateSamples = lag.mean() > this.#limits.lag ? this.#lateSamples + 1 : 0
     if (getHeapStatistics().used_heap_size > this.#limits.heap) this.#overloaded = 'heap'
     else this.#overloaded = this.#lateSamples >= LATE_SAMPLES ? 'event_loop' : undefined
   }

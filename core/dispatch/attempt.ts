@@ -191,6 +191,11 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return handler.request(call, this.#view)
   }
 
+  /** Its stream is sent to the client: no other attempt can replace it. */
+  get isCommitted(): boolean {
+    return this.#commit === 'done'
+  }
+
   /** Aborted when the attempt ends. Created on first use: most providers do no I/O of their own. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController()
@@ -412,7 +417,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     if (result !== 'ok') this.#sending?.abort()
     this.#end.resolve({
       result,
-      isCommitted: this.#commit === 'done',
+      isCommitted: this.isCommitted,
       tokens: this.#tokens(result),
       wasSent: this.#sentAt !== undefined,
       mayHaveRefusedStates: how.error !== undefined && this.#mayHaveRefusedStates(how.error),

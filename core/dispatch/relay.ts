@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import type { GatewayError } from '../errors.ts'
 import { beginUnframed } from '../internals.ts'
 import { type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
@@ -16,6 +17,11 @@ const LAST_CHUNK = '0\r\n\r\n'
 /** Buffer limit before a meaningful event, then before the head. */
 const HIGH_WATER = 64 * 1024
 
+/** Milliseconds by which a heartbeat may be late. */
+const TOLERANCE_MS = 20
+
+const silences = new Deadlines<Relay>(TOLERANCE_MS)
+
 /**
  * A stream to the client: held → begun → committed → ended → finished.
  *
@@ -24,7 +30,11 @@ const HIGH_WATER = 64 * 1024
  * Ended: by a finish and `[DONE]`, or by one error frame and a broken connection, because the official SDKs read a plain end as
  * success. Finished: the call's own side has recorded the end, so the client may have it.
  */
-export class Relay implements StreamSink {
+export class Relay implements StreamSink, Expiring {
+  previous: this | undefined
+  next: this | undefined
+  /** Of the silence. */
+  deadline: number
   readonly #headDue = Promise.withResolvers<void>()
   readonly #wire: ClientWire
   /** The content type of the reply. */
@@ -41,12 +51,14 @@ export class Relay implements StreamSink {
   #isChunked = false
   /** When it was committed, in monotonic milliseconds; undefined before. */
   firstByteAt: number | undefined
-  readonly #silence: NodeJS.Timeout
+  readonly #heartbeat: number
 
   /** `heartbeat`: milliseconds of silence before a sign of life that keeps proxies and clients connected. */
   constructor(heartbeat: number, wire: ClientWire = OPENAI_WIRE) {
     this.#wire = wire
-    this.#silence = setTimeout(() => this.#onSilence(), heartbeat)
+    this.#heartbeat = heartbeat
+    this.deadline = performance.now() + heartbeat
+    silences.add(this)
   }
 
   /** Resolves when the head may be sent: when the stream is committed, or was held for one heartbeat interval. */
@@ -108,7 +120,7 @@ export class Relay implements StreamSink {
 
   finish(): void {
     this.#state = 'finished'
-    clearTimeout(this.#silence)
+    silences.remove(this)
     if (this.#response !== undefined) this.#finish(this.#response)
   }
 
@@ -121,7 +133,7 @@ export class Relay implements StreamSink {
   fail(error: GatewayError): void {
     if (this.ended) return
     this.#state = 'ended'
-    clearTimeout(this.#silence)
+    silences.remove(this)
     const response = this.#response!
     if (this.#pending !== '') this.#send(response, this.#pending, this.#encoding)
     this.#send(response, this.#wire.errorFrame(error, this.#last))
@@ -148,7 +160,17 @@ export class Relay implements StreamSink {
   /** Stops all writes: the connection is closed, or the call failed before its head. */
   close(): void {
     this.#state = 'ended'
-    clearTimeout(this.#silence)
+    silences.remove(this)
+  }
+
+  /** Nothing was sent for the time of a heartbeat. */
+  onDeadline(): void {
+    this.deadline = performance.now() + this.#heartbeat
+    silences.expect(this.deadline)
+    if (this.#wire.heartbeat === '') return
+    this.#headDue.resolve()
+    if (this.#response !== undefined && !this.#paused)
+      this.#send(this.#response, this.#state === 'committed' ? this.#wire.heartbeat : COMMENT)
   }
 
   /** The buffer is full: a held stream begins, and the source pauses until commit and head. */
@@ -160,7 +182,7 @@ export class Relay implements StreamSink {
   #write(response: ServerResponse): void {
     const text = this.#pending
     this.#pending = ''
-    this.#silence.refresh()
+    this.deadline = performance.now() + this.#heartbeat
     if (text !== '' && !this.#send(response, text, this.#encoding)) this.#pause()
   }
 
@@ -186,13 +208,5 @@ export class Relay implements StreamSink {
     if (!this.#paused) return
     this.#paused = false
     this.#source?.resume()
-  }
-
-  #onSilence(): void {
-    if (this.#wire.heartbeat === '') return
-    this.#headDue.resolve()
-    if (this.#response !== undefined && !this.#paused)
-      this.#send(this.#response, this.#state === 'committed' ? this.#wire.heartbeat : COMMENT)
-    this.#silence.refresh()
   }
 }

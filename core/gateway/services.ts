@@ -4,7 +4,7 @@ import { LinkedList } from '../async/event-loop.ts'
 import { Admission, type AdmissionLimits } from '../call/admission.ts'
 import { LinkGuard } from '../call/chain.ts'
 import type { Exchange, ExchangeServices } from '../call/exchange.ts'
-import { noteOpenCalls } from '../call/open-calls.ts'
+import { journaledCalls } from '../call/open-calls.ts'
 import { Settlement } from '../call/settle.ts'
 import type { Unready } from '../control/monitoring.ts'
 import type { AppServices } from '../http/app.ts'
@@ -119,8 +119,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     },
   })
   measureCooldowns(metrics, () => states.report(performance.now()))
-  const open = new LinkedList<Exchange>()
-  const stopNoting = options.journal && noteOpenCalls(open)
+  const journaled = options.journal && journaledCalls()
   return {
     log,
     metrics,
@@ -141,7 +140,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     linkGuard: new LinkGuard(plugins, times.link),
     gateway: new GatewayMetrics(metrics, { version, workers }),
     settlement: new Settlement({ calls, plugins, log, recorder: control.recorder, hookTimeout: times.link }),
-    open,
+    open: journaled ?? new LinkedList<Exchange>(),
     scanner: workers,
     uploads: options.uploads ?? join(tmpdir(), 'umg-uploads'),
     heartbeat: times.heartbeat,
@@ -151,7 +150,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     lifecycle,
     unready: () => (lifecycle.draining ? 'draining' : keys.available() ? undefined : 'keys lost'),
     async close() {
-      stopNoting?.()
+      journaled?.close()
       admission.close()
       keys.close()
       await leases.close()

@@ -176,7 +176,6 @@ export async function openListeners(
           front.close()
           throw error
         })
-  services.admission.begin()
   const accepted = new Set<Socket>()
   return {
     url,

@@ -80,16 +80,30 @@ function stringify(fields: object): string | undefined {
   }
 }
 
+/** How long a line waits for others, in milliseconds. */
+const FLUSH_MS = 100
+
 /**
  * Asynchronous: a slow reader of the log must not delay calls. Lines are buffered for a tenth of a second, since a write for each
  * would cost as much as the rest of a call; pino flushes the buffer at the exit, which may overtake a write that a thread has begun.
  */
 function stdout(): DestinationStream & { flush(done: (error?: Error) => void): void; flushSync(): void } {
   // Bytes: the length of buffered text is recomputed with every line.
-  const bytes = pino.destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 100, contentMode: 'buffer' })
+  const bytes = pino.destination({ fd: 1, sync: false, minLength: 16_000, contentMode: 'buffer' })
+  let isFlushDue = false
+  const flush = (): void => {
+    isFlushDue = false
+    bytes.flush()
+  }
   return {
     // Its types declare text only.
-    write: (line) => void bytes.write(Buffer.from(line) as never),
+    write: (line) => {
+      bytes.write(Buffer.from(line) as never)
+      // Not pino's own, which wakes up a process that has written nothing.
+      if (isFlushDue) return
+      isFlushDue = true
+      setTimeout(flush, FLUSH_MS).unref()
+    },
     flush: (done) => bytes.flush(done),
     flushSync: () => bytes.flushSync(),
   }

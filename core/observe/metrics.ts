@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import { yieldIfLong } from '../async/long-work.ts'
 import type { HostCounter, HostHistogram, HostMetrics } from '../sdk/api.ts'
+import { NO_MEASUREMENTS, setLagGauges } from './event-loop-lag.ts'
 import { createInstrument, type Gauge, type Instruments, type Measured, type Sample, type SeriesState } from './instruments.ts'
 import { checkShape, isSameKind, METRICS, type MetricShape, type MetricType } from './metric-definitions.ts'
 
@@ -206,7 +207,8 @@ let registry: Registry | undefined
 function processRegistry(): Registry {
   if (registry === undefined) {
     registry = new Registry()
-    collectDefaultMetrics({ register: registry })
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NO_MEASUREMENTS })
+    setLagGauges(registry)
     for (const name of MISNAMED) registry.removeSingleMetric(name)
   }
   return registry

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { type Compilable, Kysely } from 'kysely'
@@ -56,9 +57,9 @@ async function open(file: string, threads: boolean): Promise<Backend> {
     // In this thread, which serves nothing yet: threads need time to start.
     await migrate(db)
     const changes = await countKeyChanges(db)
-    if (!threads) return backendOf({ reads: here, writes: here, longReads: here }, changes)
+    if (!threads) return backendOf({ reads: here, writes: here, longReads: here }, file, changes)
     await connection.close()
-    return backendOf(connectionsInThreads(file), changes)
+    return backendOf(connectionsInThreads(file), file, changes)
   } catch (error) {
     await connection.close()
     throw error
@@ -77,18 +78,21 @@ function connectionsInThreads(file: string): Connections {
 }
 
 /** `changes`: the count of key changes at the opening. */
-function backendOf({ reads, writes, longReads }: Connections, changes: number): Backend {
+function backendOf({ reads, writes, longReads }: Connections, file: string, changes: number): Backend {
   const db = new Kysely<Schema>({ dialect: sqliteDialect({ reads, writes }) })
-  let known = changes
+  let known: { readonly count: number; readonly log?: string | undefined } = { count: changes }
   return {
     db,
     async read<Row>(query: Compilable<Row>) {
       return (await longReads.run(query.compile())).rows as Row[]
     },
     async changed() {
+      const log = settledLog(file)
+      // At rest this is asked again and again: a look at the file wakes up no thread.
+      if (log !== undefined && log === known.log) return false
       const count = await countKeyChanges(db)
-      const isChanged = count !== known
-      known = count
+      const isChanged = count !== known.count
+      known = { count, log }
       return isChanged
     },
     async close() {
@@ -97,6 +101,19 @@ function backendOf({ reads, writes, longReads }: Connections, changes: number): 
       await writes.close()
     },
   }
+}
+
+/** The time of a file is that of a tick of the kernel: a write that follows another one may not change it for so long, in milliseconds. */
+const SETTLING_MS = 1000
+
+/**
+ * The state of the write-ahead log, which every change is written to, by whatever process; undefined while it may be written without a change of
+ * this, or if there is none.
+ */
+function settledLog(file: string): string | undefined {
+  const log = statSync(`${file}-wal`, { bigint: true, throwIfNoEntry: false })
+  if (log === undefined || Date.now() - Number(log.mtimeMs) < SETTLING_MS) return undefined
+  return `${log.ino} ${log.size} ${log.mtimeNs}`
 }
 
 /** Counted by the triggers of migration 0003. */

@@ -9,6 +9,8 @@ import { lookup } from './names.ts'
 
 /** Receives the events of a request. Any of these calls may be the last. */
 export interface Receiver {
+  /** What it has passed on cannot be taken back: bytes that come alone need not wait for a failure that may come in the same turn. */
+  readonly isCommitted: boolean
   /** The request is being sent. */
   onSent(): void
   onHead(status: number, headers: Readonly<Record<string, string>>): void
@@ -226,7 +228,8 @@ class Handler implements Dispatcher.DispatchHandler, Sending {
   #awaitTurn(): void {
     if (this.#isWaiting) return
     this.#isWaiting = true
-    Handler.#turns.add(this)
+    if (this.#receiver.isCommitted) Handler.#turns.expedite(this)
+    else Handler.#turns.add(this)
   }
 
   #onTurn(): void {

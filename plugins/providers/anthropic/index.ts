@@ -13,7 +13,7 @@ import {
   Type,
 } from 'unified-model-gateway/plugin'
 import { betasOption, fitBetas } from './betas.ts'
-import { factsOf, factsRow, listModels } from './models.ts'
+import { factsRow, listModels, rememberedFacts } from './models.ts'
 import { toRefusal } from './refusal.ts'
 import { formatPlan, messagesBody, parameters, takesFormat } from './request.ts'
 import { MessageTranslator } from './stream.ts'
@@ -54,6 +54,7 @@ function create(
   host: Host,
 ): Provider {
   const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v1/messages', omit: /\/v1$/, example: BASE_URL })
+  const factsOf = rememberedFacts(facts)
   const credentials = { 'x-api-key': apiKey, 'anthropic-version': VERSION }
   const verbatim = (endpoint: string): EndpointHandler => ({
     parameters: 'verbatim',
@@ -68,18 +69,18 @@ function create(
     takesCallStates: true,
     toolNames: () => TOOL_NAMES,
     async request(call, { model, callStates: states }) {
-      const { body, dropped } = await host.compute(call, messagesBody, { model, facts: factsOf(model, facts), maxTokens, states })
+      const { body, dropped } = await host.compute(call, messagesBody, { model, facts: factsOf(model), maxTokens, states })
       return { origin, path: `${path}/v1/messages`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
     endpoints: {
       messages: {
         ...verbatim('/v1/messages'),
         // Of a model that is no Claude nothing is known.
-        takes: (call, model) => takesFormat(call, factsOf(model, facts).structuredOutputs || !model.includes('claude')),
+        takes: (call, model) => takesFormat(call, factsOf(model).structuredOutputs || !model.includes('claude')),
       },
       'messages.count_tokens': verbatim('/v1/messages/count_tokens'),
     },
-    translator: (call, { model }) => readFormat(new MessageTranslator(), formatPlan(formatMembers(call), factsOf(model, facts))),
+    translator: (call, { model }) => readFormat(new MessageTranslator(), formatPlan(formatMembers(call), factsOf(model))),
     error: toRefusal,
     models: (signal) =>
       listModels((query) =>

@@ -71,6 +71,20 @@ export function factsOf(model: string, own: FactsTable = {}): ModelFacts {
   return modelFacts(model, [own, shipped as FactsTable], UNKNOWN)
 }
 
+/** The most models whose facts are remembered: clients may name any number of them. */
+const MAX_KNOWN = 200
+
+/** `factsOf` that remembers: to look through all rows takes as long as to translate a short call. */
+export function rememberedFacts(own: FactsTable): (model: string) => ModelFacts {
+  const known = new Map<string, ModelFacts>()
+  return (model) => {
+    const facts = known.get(model) ?? factsOf(model, own)
+    if (known.size >= MAX_KNOWN) known.clear()
+    known.set(model, facts)
+    return facts
+  }
+}
+
 /** "List Models", platform.claude.com. */
 const PAGING: Paging = {
   entries: 'data',

@@ -1,27 +1,25 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
-import { LinkedList } from '../../../core/async/event-loop.ts'
 import type { Exchange } from '../../../core/call/exchange.ts'
-import { noteOpenCalls } from '../../../core/call/open-calls.ts'
+import { journaledCalls } from '../../../core/call/open-calls.ts'
 
 describe('calls under way', () => {
   /** Where the clock stands, in milliseconds. */
   let now: number
-  let open: LinkedList<Exchange>
+  let open: ReturnType<typeof journaledCalls>
   let noted: Record<string, number[]>
-  let stop: () => void
+  let clock: { callCount(): number }
 
   beforeEach(() => {
     now = 1000
-    open = new LinkedList()
+    open = journaledCalls()
     noted = {}
-    mock.timers.enable({ apis: ['setInterval'] })
-    mock.method(performance, 'now', () => now)
-    stop = noteOpenCalls(open)
+    mock.timers.enable({ apis: ['setTimeout'] })
+    clock = mock.method(performance, 'now', () => now).mock
   })
 
   afterEach(() => {
-    stop()
+    open?.close()
     mock.timers.reset()
     mock.restoreAll()
   })
@@ -57,6 +55,19 @@ describe('calls under way', () => {
     pass(500)
     begin('second')
     pass(100)
-    expect(noted).to.deep.equal({ first: [1050, 1250, 1500], second: [1550] })
+    expect(noted).to.deep.equal({ first: [1050, 1300, 1550], second: [1550] })
+  })
+
+  it('leave no timer when they have ended', () => {
+    const call = begin('only')
+    pass(30)
+    open.remove(call)
+    pass(50)
+    const reads = clock.callCount()
+    pass(1000)
+    expect([noted, clock.callCount()]).to.deep.equal([{ only: [] }, reads])
+    begin('later')
+    pass(60)
+    expect(noted).to.deep.equal({ only: [], later: [2130] })
   })
 })

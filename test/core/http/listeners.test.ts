@@ -18,7 +18,7 @@ describe('The listeners of a process', () => {
       settlement: { settle: () => undefined, refused: () => undefined },
       metrics: new Metrics(),
       shed: { add: () => undefined },
-      admission: { begin: () => undefined },
+      admission: {},
       open: new LinkedList(),
       lifecycle: { draining: false },
       writeStall: 60_000,

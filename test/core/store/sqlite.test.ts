@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
@@ -46,6 +46,27 @@ onSqlite('a database file', (database) => {
     holder.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
     expect((await refusal(open())).message).to.include('locked by another process')
     holder.close()
+  })
+
+  it('is not queried for changes of keys while nobody has written to it', async () => {
+    const [ours, theirs] = [await open(), await open()]
+    const rest = () => utimesSync(`${path()}-wal`, 1, 1)
+    /** Resolves before any thread can have answered. */
+    async function soon(): Promise<'asked a thread'> {
+      for (let microtasks = 0; microtasks < 20; microtasks++) await undefined
+      return 'asked a thread'
+    }
+    const changedAtOnce = () => Promise.race([ours.changed(), soon()])
+    await ours.changed()
+    rest()
+    expect(await ours.changed()).to.equal(false)
+    expect(await changedAtOnce()).to.equal(false)
+    await theirs.db.insertInto('keys').values(KEY).execute()
+    expect(await ours.changed()).to.equal(true)
+    expect(await changedAtOnce()).to.equal('asked a thread')
+    rest()
+    expect(await ours.changed()).to.equal(false)
+    expect(await changedAtOnce()).to.equal(false)
   })
 
   it('is refused if it is damaged, and not changed', async () => {

@@ -9,6 +9,7 @@ import { selfSigned } from '../../support/certificate.ts'
 
 /** Hears of one request. */
 class Hearer implements Receiver {
+  readonly isCommitted = false
   readonly heard: string[] = []
   readonly over = Promise.withResolvers<void>()
   headers: Readonly<Record<string, string>> = {}

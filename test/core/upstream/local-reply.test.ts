@@ -5,6 +5,7 @@ import { sendLocal } from '../../../core/upstream/local-reply.ts'
 
 /** Hears what a network would tell, and does something at one of its words. */
 class Hearer implements Receiver {
+  readonly isCommitted = false
   readonly heard: string[] = []
   readonly over = Promise.withResolvers<void>()
   sending: Sending | undefined
