@@ -64,7 +64,7 @@ export abstract class HeldLease {
   protected remaining: number
   /** Whether the authority has answered in this window. */
   protected isAnswered = false
-  /** What the authority knew after its last answer; undefined: it may have forgotten. */
+  /** What the authority knew after its last answer; undefined: it may have lost that. */
   protected known: Known | undefined = NOTHING
   /** At the last request: what was taken, and what a call needed. */
   protected asked = { taken: 0, amount: 0 }
@@ -123,7 +123,7 @@ export abstract class HeldLease {
     return this.#isWanted && this.free > 0
   }
 
-  /** The authority may have forgotten what it was told. */
+  /** The authority may have lost what it was told. */
   forgotten(): void {
     this.known = undefined
   }
@@ -159,12 +159,6 @@ export abstract class HeldLease {
     return 'lent'
   }
 
-  /** Spends one, of a counter without a limit. */
-  count(now: number): void {
-    this.free += 1
-    this.spend(1, now)
-  }
-
   /** Whether the last answer said that too little is left. */
   isSpent(amount: number): boolean {
     return this.isAnswered && amount - this.free > this.remaining
@@ -183,11 +177,9 @@ export abstract class HeldLease {
     return this.request(0, now)
   }
 
-  /** Takes note of the authority's answer to the last request. Returns whether the authority had forgotten what it knew. */
-  renewed(lease: Lease, now: number): boolean {
+  /** Takes note of the authority's answer to the last request. */
+  renewed(lease: Lease, now: number): void {
     const { amount } = this.asked
-    const { known } = this
-    const hasForgotten = known !== undefined && lease.known < known.spent + known.held
     this.update(lease, now)
     if (amount > 0) this.#granted = lease.held
     if (amount > 0 && lease.granted) {
@@ -200,7 +192,6 @@ export abstract class HeldLease {
     this.isAnswered = true
     this.remaining = lease.remaining
     this.refused = lease.granted ? undefined : { amount, until: now + REFUSED_MS }
-    return hasForgotten
   }
 
   /** What all processes together may still spend, as far as this one knows, and the milliseconds until the window ends. */
@@ -308,15 +299,10 @@ export class HeldAmount extends HeldLease {
     return answer
   }
 
-  override count(now: number): void {
-    this.#expectEnd(now)
-    super.count(now)
-  }
-
-  override renewed(lease: Lease, now: number): boolean {
+  override renewed(lease: Lease, now: number): void {
     const { windowEnd } = this.#reported
     if (windowEnd !== 0 && windowEnd <= lease.windowEnd - lease.resetMs) this.#beginWindow()
-    return super.renewed(lease, now)
+    super.renewed(lease, now)
   }
 
   protected resetMs(now: number): number {
