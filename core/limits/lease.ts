@@ -10,7 +10,7 @@ const AHEAD = 32
 const LASTING_MS = 8000
 /** More is asked for ahead of time when less than this part of the last grant is left. */
 const LOW = 1 / 2
-/** Nothing is asked for ahead of time if the authority has less than this many times the last grant. */
+/** The authority has plenty if it has more than this many times a lease: else nothing is asked for ahead of time, or kept. */
 const PLENTY = 8
 /** The rate of a burst is measured as if it had taken this long, in milliseconds. */
 const MIN_MEASURED_MS = 250
@@ -20,6 +20,10 @@ const REFUSED_MS = 100
 const IDLE_MS = 500
 /** An unused lease is given back after this time, in milliseconds: only leases in use are reported. */
 const LONG_IDLE_MS = 10_000
+/** It is kept if its window ends within this time, in milliseconds: a key that rested need not ask again. */
+const KEPT_MS = 60_000
+/** It is reported this often then, in milliseconds: before it expires. */
+const KEPT_TELL_MS = 8_000
 
 /** What the authority knows of a lease. */
 interface Known {
@@ -85,12 +89,16 @@ export abstract class HeldLease {
 
   /** Whether it must be reported to the authority: so that it does not expire, or since the authority knows something else. */
   abstract get mustBeTold(): boolean
+  /** Whether that can wait. */
+  abstract mayWait(now: number): boolean
   /** Whether it must be reported to an authority that has forgotten everything. */
   abstract isWorthTelling(now: number): boolean
   /** Whether there is nothing to remember. */
   abstract isOver(now: number): boolean
   /** The milliseconds until the window ends; 0 if it has none, or none that is known. */
   protected abstract resetMs(now: number): number
+  /** Whether it is kept although it is not used. */
+  protected abstract isKept(now: number): boolean
   /** What is reported of it. */
   protected abstract report(): Pick<LeaseRequest, 'windowEnd' | 'spent' | 'reserved' | 'keep'>
   /** Takes over what the authority counts. */
@@ -115,7 +123,7 @@ export abstract class HeldLease {
   /** Whether others could use what this process does not. */
   isIdle(now: number): boolean {
     const unusedMs = now - this.#usedAt
-    return this.free > 0 && unusedMs > (this.free >= this.remaining ? IDLE_MS : LONG_IDLE_MS)
+    return this.free > 0 && unusedMs > (this.free >= this.remaining ? IDLE_MS : LONG_IDLE_MS) && !this.isKept(now)
   }
 
   /** Whether another process needs what this one holds. */
@@ -212,6 +220,10 @@ export class HeldPlaces extends HeldLease {
     return this.outage !== undefined || this.taken + this.free > 0 || (this.known?.held ?? 0) > 0
   }
 
+  mayWait(): boolean {
+    return false
+  }
+
   isWorthTelling(): boolean {
     return this.mustBeTold
   }
@@ -226,6 +238,10 @@ export class HeldPlaces extends HeldLease {
 
   protected resetMs(): number {
     return 0
+  }
+
+  protected isKept(): boolean {
+    return false
   }
 
   protected report() {
@@ -257,6 +273,7 @@ export class HeldAmount extends HeldLease {
   #reported = { reserved: 0, windowEnd: 0 }
   /** What this process had spent and held when the authority answered last in this window. */
   #allotted = 0
+  #toldAt = 0
 
   constructor(counter: Counter, window: Window) {
     super(counter)
@@ -267,6 +284,13 @@ export class HeldAmount extends HeldLease {
     if (this.outage !== undefined || this.known === undefined) return true
     const { spent, reserved, held } = this.known
     return this.free > 0 || held > 0 || spent !== this.taken || reserved !== this.#reserved
+  }
+
+  /** What it has spent of what it held is no news to others. */
+  mayWait(now: number): boolean {
+    if (this.known === undefined || !this.isKept(now)) return false
+    const isCounted = this.taken + this.free <= this.known.spent + this.known.held
+    return isCounted && now - this.#toldAt < KEPT_TELL_MS
   }
 
   isWorthTelling(now: number): boolean {
@@ -328,6 +352,13 @@ export class HeldAmount extends HeldLease {
     this.#allotted = spent + held
     this.#windowEnd = windowEnd
     this.#endsAt = now + resetMs
+    this.#toldAt = now
+  }
+
+  /** If others have plenty. Not of a calendar window: the ledger settles the budgets of processes that are silent. */
+  protected isKept(now: number): boolean {
+    const isShort = this.#window.kind === 'fixed' && this.#endsAt > now && this.#endsAt - now <= KEPT_MS
+    return isShort && this.free > 0 && this.remaining > this.free * PLENTY
   }
 
   protected boundIn(silence: Silence, now: number): number {

@@ -277,8 +277,8 @@ export class Leases {
   /** At least of one that it could have lost: the answer has the epoch. */
   async #tellOfActive(): Promise<void> {
     const now = this.#clock()
-    for (const lease of this.#active) if (!lease.mustBeTold) this.#active.delete(lease)
-    const due = this.#unasked()
+    for (const lease of this.#active) if (!lease.mustBeTold || lease.isOver(now)) this.#active.delete(lease)
+    const due = this.#unasked().filter((lease) => !lease.mayWait(now))
     const one =
       due.length > 0
         ? []
