@@ -175,9 +175,11 @@ export class StoredAuthority implements QuotaAuthority {
 
   /** Renewals that show the presence of the processes that ask, where that was not shown lately. */
   #presenceOf(renewals: readonly Renewal[]): readonly Renewal[] {
-    const [since, shown] = [Date.now() - PRESENT_MS, new Set(renewals.filter(showsPresence).map(({ holder }) => holder))]
-    const due = new Set(renewals.map(({ holder }) => holder).filter((holder) => (this.#shownAt.get(holder) ?? 0) <= since))
-    return [...due.difference(shown)].map((holder) => ({ holder, request: PRESENT, recorded: undefined, lease: undefined }))
+    const since = Date.now() - PRESENT_MS
+    const shown = new Set(renewals.filter(showsPresence).map(({ holder }) => holder))
+    const isDue = (holder: string): boolean => !shown.has(holder) && (this.#shownAt.get(holder) ?? 0) <= since
+    const due = new Set(renewals.map(({ holder }) => holder).filter(isDue))
+    return Array.from(due, (holder) => ({ holder, request: PRESENT, recorded: undefined, lease: undefined }))
   }
 
   #noteProcesses(renewals: readonly Renewal[]): void {

@@ -80,17 +80,21 @@ function connectionsInThreads(file: string): Connections {
 function backendOf({ reads, writes, longReads }: Connections, changes: number): Backend {
   const db = new Kysely<Schema>({ dialect: sqliteDialect({ reads, writes }) })
   let known = changes
+  let seenUntil = 0
   return {
     db,
     async read<Row>(query: Compilable<Row>) {
       return (await longReads.run(query.compile())).rows as Row[]
     },
     async changed() {
+      const startedAt = Date.now()
       const count = await countKeyChanges(db)
       const isChanged = count !== known
       known = count
+      seenUntil = startedAt
       return isChanged
     },
+    seenUntil: () => seenUntil,
     async close() {
       await Promise.all([reads.close(), longReads.close()])
       // The last one: a connection that only reads leaves the write-ahead log behind.

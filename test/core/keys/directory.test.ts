@@ -248,6 +248,23 @@ onEachDatabase('the key directory', (database, kind) => {
       await untilRefused(directory, secret)
     })
 
+    it('needs no further look-ups while every change is seen, but for one in ten minutes', async () => {
+      const { secret } = await createQuietly()
+      mock.timers.enable({ apis: ['Date'], now: Date.now() })
+      const gate = gated(store)
+      gate.open()
+      const directory = directoryOf({ ...gate.store, seenUntil: () => Date.now() })
+      const principal = await directory.verify(secret)
+      for (let i = 0; i < 9; i++) {
+        mock.timers.tick(60_000)
+        expect(await directory.verify(secret)).to.equal(principal)
+      }
+      expect(gate.asked()).to.equal(1)
+      mock.timers.tick(60_000)
+      await directory.verify(secret)
+      await until(() => gate.asked() === 2)
+    })
+
     it('can be undone: an unknown key is looked up again after ten seconds', async () => {
       const { secret } = await createQuietly()
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
