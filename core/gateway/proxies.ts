@@ -50,8 +50,8 @@ export class Proxies {
     const { authority, keys, recorder, values } = this.#options.control
     const places = new PlacesInUse(authority)
     const messages: ControlMessages = {
-      findKey: async (digest) => (await this.#keys.holders.get(digest)) ?? null,
-      findAccount: async (id) => (await this.#keys.accounts.get(id)) ?? null,
+      findKey: async (digest) => (await this.#keys.holders.getNewest(digest)) ?? null,
+      findAccount: async (id) => (await this.#keys.accounts.getNewest(id)) ?? null,
       renewLeases: (holder, requests) => places.renew(holder, requests),
       getValues: (place, wanted) => values.get(place, wanted),
       putValues: (place, entries) => values.put(place, entries),

@@ -3,6 +3,8 @@ import { withTimeout } from '../async/timeout.ts'
 
 /** What was found is looked up again after this time, in milliseconds, unless changes are known to be seen. */
 const FRESH_MS = 10_000
+/** How long ago that may have been for those who keep the result themselves, in milliseconds: changes are looked for every three seconds at least. */
+const SEEN_MS = 4_000
 /** It is looked up again after this time in any case, in milliseconds: someone may have disabled the triggers of a database. */
 const LONGEST_MS = 600_000
 
@@ -47,16 +49,14 @@ export class LookUps<Found> {
     return this.#known.has(name)
   }
 
-  /** Rejects as the source does if the name must be looked up, and was not known before. */
-  async get(name: string): Promise<Found | undefined> {
-    const cached = this.#cached(name)
-    if (cached !== undefined) return cached.found
-    const changes = this.#changes
-    const found = await this.#lookUpOnce(name)
-    if (changes === this.#changes) return found
-    // The result of a look-up that a change has overtaken is not cached: it would be missing when the source fails.
-    const newer = this.#cached(name)
-    return newer === undefined ? this.#lookUpOnce(name) : newer.found
+  /** Rejects as the source does if the name must be looked up, and was not known before. What may be outdated is looked up after this. */
+  get(name: string): Promise<Found | undefined> {
+    return this.#unlessCached(name, () => this.#cached(name))
+  }
+
+  /** The same for those who keep the result themselves: what may be outdated is looked up first. */
+  getNewest(name: string): Promise<Found | undefined> {
+    return this.#unlessCached(name, () => this.#newest(name))
   }
 
   /** All must be looked up again. `isChanged`: whether an entry is not used even if the source fails. */
@@ -71,6 +71,17 @@ export class LookUps<Found> {
     this.invalidate(() => true)
   }
 
+  async #unlessCached(name: string, find: () => Entry<Found | undefined> | undefined): Promise<Found | undefined> {
+    const cached = find()
+    if (cached !== undefined) return cached.found
+    const changes = this.#changes
+    const found = await this.#lookUpOnce(name)
+    if (changes === this.#changes) return found
+    // The result of a look-up that a change has overtaken is not cached: it would be missing when the source fails.
+    const newer = find()
+    return newer === undefined ? this.#lookUpOnce(name) : newer.found
+  }
+
   /** What need not be looked up before it is used. */
   #cached(name: string): Entry<Found | undefined> | undefined {
     const now = Date.now()
@@ -83,9 +94,18 @@ export class LookUps<Found> {
     return unknown?.changes === this.#changes && unknown.foundAt > now - FRESH_MS ? unknown : undefined
   }
 
-  #isFresh({ foundAt }: Entry<Found>, now: number): boolean {
-    if (foundAt > now - FRESH_MS) return true
-    return foundAt > now - LONGEST_MS && this.#options.seenUntil() > now - FRESH_MS
+  #newest(name: string): Entry<Found> | undefined {
+    const entry = this.#known.get(name)
+    return entry?.changes === this.#changes && this.#isSeen(entry, Date.now(), SEEN_MS) ? entry : undefined
+  }
+
+  #isFresh(entry: Entry<Found>, now: number): boolean {
+    return entry.foundAt > now - FRESH_MS || this.#isSeen(entry, now, FRESH_MS)
+  }
+
+  /** Whether a change of it would have been seen until lately. */
+  #isSeen({ foundAt }: Entry<Found>, now: number, ms: number): boolean {
+    return foundAt > now - LONGEST_MS && this.#options.seenUntil() > now - ms
   }
 
   /** Looks up again, after the call that found the entry outdated. If the source fails, the cached entry stays in use. */
