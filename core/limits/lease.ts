@@ -10,8 +10,10 @@ const AHEAD = 32
 const LASTING_MS = 8000
 /** More is asked for ahead of time when less than this part of the last grant is left. */
 const LOW = 1 / 2
-/** The authority has plenty if it has more than this many times a lease: else nothing is asked for ahead of time, or kept. */
+/** Others have plenty if more than this many times a lease is left: else nothing is asked for ahead of time, and all is reported at once. */
 const PLENTY = 8
+/** A lease is small if more than this many times as much is left. */
+const SMALL = 64
 /** The rate of a burst is measured as if it had taken this long, in milliseconds. */
 const MIN_MEASURED_MS = 250
 /** How long calls that need as much as a refused one are refused without asking, in milliseconds. */
@@ -20,10 +22,10 @@ const REFUSED_MS = 100
 const IDLE_MS = 500
 /** An unused lease is given back after this time, in milliseconds: only leases in use are reported. */
 const LONG_IDLE_MS = 10_000
-/** It is kept if its window ends within this time, in milliseconds: a key that rested need not ask again. */
+/** A small one is kept, and not reported, if its window ends within this time, in milliseconds: a key that rested need not ask again. */
 const KEPT_MS = 60_000
-/** It is reported this often then, in milliseconds: before it expires. */
-const KEPT_TELL_MS = 8_000
+/** One of which others have plenty is reported this often, in milliseconds: before it expires. */
+const PLENTY_TELL_MS = 8_000
 
 /** What the authority knows of a lease. */
 interface Known {
@@ -286,11 +288,12 @@ export class HeldAmount extends HeldLease {
     return this.free > 0 || held > 0 || spent !== this.taken || reserved !== this.#reserved
   }
 
-  /** What it has spent of what it held is no news to others. */
+  /** What it has spent of what it held is no news to others. But the ledger settles the budgets of processes that are silent. */
   mayWait(now: number): boolean {
-    if (this.known === undefined || !this.isKept(now)) return false
+    if (this.known === undefined || this.outage !== undefined || this.#window.kind !== 'fixed') return false
     const isCounted = this.taken + this.free <= this.known.spent + this.known.held
-    return isCounted && now - this.#toldAt < KEPT_TELL_MS
+    if (!isCounted || this.free <= 0 || this.remaining <= this.free * PLENTY) return false
+    return this.isKept(now) || now - this.#toldAt < PLENTY_TELL_MS
   }
 
   isWorthTelling(now: number): boolean {
@@ -355,10 +358,9 @@ export class HeldAmount extends HeldLease {
     this.#toldAt = now
   }
 
-  /** If others have plenty. Not of a calendar window: the ledger settles the budgets of processes that are silent. */
   protected isKept(now: number): boolean {
     const isShort = this.#window.kind === 'fixed' && this.#endsAt > now && this.#endsAt - now <= KEPT_MS
-    return isShort && this.free > 0 && this.remaining > this.free * PLENTY
+    return isShort && this.remaining > this.free * SMALL
   }
 
   protected boundIn(silence: Silence, now: number): number {
