@@ -263,7 +263,7 @@ export class Leases {
 
   #giveBackIdle(): void {
     const now = this.#clock()
-    const idle = this.#unasked().filter((lease) => lease.isIdle(now))
+    const idle = this.#unasked((lease) => lease.isIdle(now))
     void this.#askOfMany(idle, (lease) => lease.requestReturn(this.#clock()))
   }
 
@@ -278,7 +278,7 @@ export class Leases {
   async #tellOfActive(): Promise<void> {
     const now = this.#clock()
     for (const lease of this.#active) if (!lease.mustBeTold || lease.isOver(now)) this.#active.delete(lease)
-    const due = this.#unasked().filter((lease) => !lease.mayWait(now))
+    const due = this.#unasked((lease) => !lease.mayWait(now))
     const one =
       due.length > 0
         ? []
@@ -304,8 +304,12 @@ export class Leases {
     }
   }
 
-  #unasked(): readonly HeldLease[] {
-    return [...this.#active].filter(({ asking }) => asking === undefined)
+  /** Of thousands, few are. */
+  #unasked(isDue: (lease: HeldLease) => boolean): readonly HeldLease[] {
+    return this.#active
+      .values()
+      .filter((lease) => lease.asking === undefined && isDue(lease))
+      .toArray()
   }
 
   #leaseOf(counter: Counter, now: number): HeldLease {
