@@ -16,7 +16,8 @@ const KEYS = 20_000
 const RESTING = 10_000
 const BUSY = 10
 const ROUNDS = 5
-const CALLS = 1_000
+/** Calls in a round by keys in use, and by those that rested: two rounds are a turn of all of them, of ten seconds or more. */
+const [BUSY_CALLS, RESTED_CALLS] = [1_000, 5_000]
 const CONNECTIONS = 16
 /** Rows of one statement: a database limits its parameters. */
 const BATCH = 500
@@ -46,8 +47,8 @@ ${namespaceOf('open')}`,
     for (let round = 0; round < ROUNDS; round++) {
       // After a pause of their own, keys in use are warm from the second call on.
       await client.call(take(busy, BUSY * 2))
-      const warm = await client.cpuOf(take(busy, CALLS))
-      const cold = await client.cpuOf(take(rested, CALLS))
+      const warm = await client.cpuOf(take(busy, BUSY_CALLS))
+      const cold = await client.cpuOf(take(rested, RESTED_CALLS))
       progress(`a key in use ${Math.round(warm)} µs, one that rested ${Math.round(cold)} µs`)
       ratios.push(cold / warm)
     }
