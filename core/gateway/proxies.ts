@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { FileTexts } from '../config/file/files-read.ts'
-import { KeyCache } from '../keys/key-cache.ts'
+import { KeyCache } from '../keys/directory.ts'
 import type { QuotaAuthority } from '../limits/authority.ts'
 import type { Counter, Lease, LeaseRequest } from '../limits/counter.ts'
 import type { Log } from '../observe/log.ts'

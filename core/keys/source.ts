@@ -36,6 +36,7 @@ export class StoredKeys implements KeySource {
   readonly #watchers = new Set<KeyWatcher>()
   readonly #timer = setInterval(() => void this.#poll(), POLL_MS).unref()
   #failures = 0
+  #seenUntil = 0
 
   constructor(store: Store) {
     this.#store = store
@@ -61,7 +62,7 @@ export class StoredKeys implements KeySource {
   }
 
   seenUntil(): number {
-    return this.#store.seenUntil()
+    return this.#seenUntil
   }
 
   /** Writes the pending times. */
@@ -79,6 +80,7 @@ export class StoredKeys implements KeySource {
     try {
       if (await this.#store.changed()) this.#changed()
       this.#failures = 0
+      this.#seenUntil = this.#store.seenUntil()
     } catch {
       this.#failures += 1
       // Keys in use stay valid during a short failure.
