@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { FileTexts } from '../config/file/files-read.ts'
-import { RememberedKeys } from '../keys/remembered-keys.ts'
+import { KeyCache } from '../keys/directory.ts'
 import type { QuotaAuthority } from '../limits/authority.ts'
 import type { Counter, Lease, LeaseRequest } from '../limits/counter.ts'
 import type { Log } from '../observe/log.ts'
@@ -11,6 +11,9 @@ import type { Diagnostic } from '../text/diagnostic.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
 import { Channel } from './channel.ts'
 import type { ControlMessages, ControlPlane, ProxyChannel, ProxyMessages } from './planes.ts'
+
+/** The longest wait of a proxy for a key that was found before, in milliseconds: the database answers or fails before. */
+const LOOK_UP_MS = 5_000
 
 /** The options of `Proxies`. */
 export interface ProxiesOptions {
@@ -26,7 +29,7 @@ export interface ProxiesOptions {
 export class Proxies {
   readonly #options: ProxiesOptions
   readonly #channels = new Set<ProxyChannel>()
-  readonly #keys: RememberedKeys
+  readonly #keys: KeyCache
   readonly #stopWatching: () => void
   readonly #join: (channel: ProxyChannel) => Promise<void>
 
@@ -35,7 +38,7 @@ export class Proxies {
     this.#options = options
     this.#join = join
     // Before the proxies, it learns of a change: they ask again at once.
-    this.#keys = new RememberedKeys(options.control.keys)
+    this.#keys = new KeyCache(options.control.keys, { patienceMs: LOOK_UP_MS })
     this.#stopWatching = options.control.keys.watch({
       changed: (id) => this.#tell((channel) => channel.call('keysChanged', id ?? null)),
       lost: () => this.#tell((channel) => channel.call('keysLost')),
@@ -47,8 +50,8 @@ export class Proxies {
     const { authority, keys, recorder, values } = this.#options.control
     const places = new PlacesInUse(authority)
     const messages: ControlMessages = {
-      findKey: async (digest) => (await this.#keys.find(digest)) ?? null,
-      findAccount: async (id) => (await this.#keys.findAccount(id)) ?? null,
+      findKey: async (digest) => (await this.#keys.holders.getNewest(digest)) ?? null,
+      findAccount: async (id) => (await this.#keys.accounts.getNewest(id)) ?? null,
       renewLeases: (holder, requests) => places.renew(holder, requests),
       getValues: (place, wanted) => values.get(place, wanted),
       putValues: (place, entries) => values.put(place, entries),

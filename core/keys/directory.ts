@@ -11,13 +11,14 @@ import type { KeySource } from './source.ts'
 /** The id of no account: to look it up shows whether the source answers. */
 const NOBODY = ''
 
+/** The longest wait of a call whose key was known before the last change. Milliseconds. */
+const STALE_LOOK_UP_MS = 80
+
 /** Resolves API keys to principals: a cache of the keys in use, in front of their source, and the keys and accounts of routes.yaml. */
 export class KeyDirectory {
   readonly #source: KeySource
-  readonly #stopWatching: () => void
-  readonly #holders: LookUps<KeyHolder>
-  /** Accounts of the source that own keys of routes.yaml. */
-  readonly #owners: LookUps<AccountHolder>
+  /** Also of the accounts of the source that own keys of routes.yaml. */
+  readonly #found: KeyCache
   #declared: ReadonlyMap<string, DeclaredKey> = new Map()
   #accounts: ReadonlyMap<string, DeclaredAccount> = new Map()
   /** All calls with a key share its principal. */
@@ -30,22 +31,13 @@ export class KeyDirectory {
 
   constructor(source: KeySource) {
     this.#source = source
-    const found = <Found>(looking: Promise<Found>): Promise<Found> =>
-      looking.then((result) => {
+    this.#found = new KeyCache(source, {
+      patienceMs: STALE_LOOK_UP_MS,
+      onAnswer: () => {
         this.#isLost = false
-        return result
-      })
-    this.#holders = new LookUps((digest) => found(source.find(digest)))
-    this.#owners = new LookUps((id) => found(source.findAccount(id)))
-    this.#stopWatching = source.watch({
-      changed: (id) => {
-        this.#holders.invalidate(({ key }) => key.keyId === id || key.account === id)
-        this.#owners.invalidate((account) => account.id === id)
       },
-      lost: () => {
+      onLost: () => {
         this.#isLost = true
-        this.#holders.clear()
-        this.#owners.clear()
       },
     })
   }
@@ -60,13 +52,13 @@ export class KeyDirectory {
     const digest = digestOf(secret)
     const declared = this.#declared.get(digest)
     // The format of a secret is checked only if it is not cached.
-    if (declared !== undefined || !this.#holders.has(digest)) {
+    if (declared !== undefined || !this.#found.holders.has(digest)) {
       const kind = kindOf(secret)
       if (kind === undefined || kind === 'admin') return undefined
       if (declared !== undefined) return this.#unlessExpired(await this.#declaredHolder(declared, kind))
     }
     this.#isUsed = true
-    const principal = this.#unlessExpired(await this.#holders.get(digest))
+    const principal = this.#unlessExpired(await available(this.#found.holders.get(digest)))
     if (principal !== undefined) this.#source.used(principal.keyId)
     return principal
   }
@@ -77,7 +69,7 @@ export class KeyDirectory {
    */
   available(): boolean {
     if (!this.#isLost || !this.#isUsed) return true
-    this.#probe ??= this.#owners
+    this.#probe ??= this.#found.accounts
       .get(NOBODY)
       .catch(() => undefined)
       .finally(() => {
@@ -93,16 +85,16 @@ export class KeyDirectory {
     this.#principals = new WeakMap()
     // Known before the first call, so that the source may fail from then on.
     const owners = new Set(keys.map(({ account }) => account).filter((id) => !accounts.has(id)))
-    for (const id of owners) this.#owners.get(id).catch(() => undefined)
+    for (const id of owners) this.#found.accounts.get(id).catch(() => undefined)
   }
 
   /** Stops watching the source. */
   close(): void {
-    this.#stopWatching()
+    this.#found.close()
   }
 
   async #declaredHolder(key: DeclaredKey, kind: Principal['kind']): Promise<KeyHolder | undefined> {
-    const account = this.#accounts.get(key.account) ?? (await this.#owners.get(key.account))
+    const account = this.#accounts.get(key.account) ?? (await available(this.#found.accounts.get(key.account)))
     return account && declaredHolder(key, kind, account)
   }
 
@@ -119,112 +111,210 @@ export class KeyDirectory {
   }
 }
 
-/**
- * The source reports changes. If it does not, for example behind a pooler that drops notifications, cached entries are looked up again
- * after this time. Milliseconds.
- */
-const FRESH_MS = 10_000
+/** Rejects with `storage_unavailable` where a look-up rejects. */
+const available = <Found>(lookUp: Promise<Found>): Promise<Found> =>
+  lookUp.catch((cause: unknown) => {
+    throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
+  })
 
-/** The longest wait of a call whose entry was known before the last change. Milliseconds. */
-const STALE_LOOK_UP_MS = 80
-
-/** The most cached entries, of known and of unknown names each. */
-const MOST_KNOWN = 10_000
-const MOST_UNKNOWN = 1_000
-
-/** What was looked up since the last change. A look-up that ends after a change writes into the discarded cache. */
-interface Cache<Found> {
-  readonly known: Map<string, { readonly found: Found; foundAt: number }>
-  /** Unknown names, by the time of their look-up. Separate from known ones, so that guessed keys cannot evict them. */
-  readonly unknown: Map<string, number>
-  readonly running: Map<string, Promise<Found | undefined>>
-  /** What was known before the last change: used if the source fails. */
-  readonly stale: Map<string, Found>
+/** The options of `KeyCache`. */
+interface KeyCacheOptions {
+  /** The longest wait for the source where an older result is cached, in milliseconds. */
+  readonly patienceMs: number
+  /** The source has answered. */
+  onAnswer?(): void
+  /** All was forgotten, since changes could not be seen for too long. */
+  onLost?(): void
 }
 
-function emptyCache<Found>(stale: Map<string, Found> = new BoundedMap(MOST_KNOWN)): Cache<Found> {
-  return { known: new BoundedMap(MOST_KNOWN), unknown: new BoundedMap(MOST_UNKNOWN), running: new Map(), stale }
+/**
+ * The keys and accounts that were found in a source. In a process that serves calls, and in control for all proxies: a key in use need not
+ * have been used in each process to be found while the source fails.
+ */
+export class KeyCache {
+  /** By the digests of secrets. */
+  readonly holders: LookUps<KeyHolder>
+  /** By their ids. */
+  readonly accounts: LookUps<AccountHolder>
+  readonly #stopWatching: () => void
+
+  constructor(source: KeySource, { patienceMs, onAnswer, onLost }: KeyCacheOptions) {
+    const lookUps = <Found>(find: (name: string) => Promise<Found | undefined>) =>
+      new LookUps<Found>({
+        patienceMs,
+        seenUntil: () => source.seenUntil?.() ?? 0,
+        async find(name) {
+          const found = await find(name)
+          onAnswer?.()
+          return found
+        },
+      })
+    this.holders = lookUps((digest) => source.find(digest))
+    this.accounts = lookUps((id) => source.findAccount(id))
+    this.#stopWatching = source.watch({
+      changed: (id) => {
+        this.holders.invalidate(({ key }) => key.keyId === id || key.account === id)
+        this.accounts.invalidate((account) => account.id === id)
+      },
+      lost: () => {
+        onLost?.()
+        this.holders.clear()
+        this.accounts.clear()
+      },
+    })
+  }
+
+  /** Stops watching the source. */
+  close(): void {
+    this.#stopWatching()
+  }
+}
+
+/** What was found is looked up again after this time, in milliseconds, unless changes are known to be seen. */
+const FRESH_MS = 10_000
+/** How long ago that may have been for those who keep the result themselves, in milliseconds: changes are looked for every three seconds at least. */
+const SEEN_MS = 4_000
+/** It is looked up again after this time in any case, in milliseconds: someone may have disabled the triggers of a database. */
+const LONGEST_MS = 600_000
+
+/** The most cached entries, of known and of unknown names each. */
+const MOST_KNOWN = 50_000
+const MOST_UNKNOWN = 1_000
+
+/** The options of `LookUps`. */
+interface LookUpsOptions<Found> {
+  /** Asks the source, which limits how long that takes. Resolves to undefined if there is nothing of this name. */
+  find(name: string): Promise<Found | undefined>
+  /** Until when every change was seen and told to `invalidate`, in milliseconds since 1970; 0 if that is not known. */
+  seenUntil(): number
+  /** The longest wait for the source where an older result is cached, in milliseconds. */
+  readonly patienceMs: number
+}
+
+interface Entry<Found> {
+  readonly found: Found
+  /** Milliseconds since 1970. */
+  foundAt: number
+  /** The number of changes before it. If there were more since, it is only used where the source fails. */
+  changes: number
 }
 
 /** A cache in front of a source that may fail: what is in use stays valid without the source. */
 class LookUps<Found> {
-  readonly #find: (name: string) => Promise<Found | undefined>
-  #cache = emptyCache<Found>()
+  readonly #options: LookUpsOptions<Found>
+  readonly #known = new BoundedMap<string, Entry<Found>>(MOST_KNOWN)
+  /** Unknown names. Separate from known ones, so that guessed keys cannot evict them. */
+  readonly #unknown = new BoundedMap<string, Entry<undefined>>(MOST_UNKNOWN)
+  /** Those that began since the last change. */
+  #running = new Map<string, Promise<Found | undefined>>()
+  #changes = 0
 
-  /** `find`: asks the source, which limits how long that takes. */
-  constructor(find: (name: string) => Promise<Found | undefined>) {
-    this.#find = find
+  constructor(options: LookUpsOptions<Found>) {
+    this.#options = options
   }
 
-  /** Whether a name is cached. */
+  /** Whether a name is cached as known. */
   has(name: string): boolean {
-    return this.#cache.known.has(name)
+    return this.#known.has(name)
   }
 
-  /** Throws `storage_unavailable` if the name must be looked up and the source fails. */
-  async get(name: string): Promise<Found | undefined> {
-    const cache = this.#cache
-    const found = await this.#cached(name)
-    // The result of a look-up that a change has overtaken is in no cache: it would be missing when the source fails.
-    return cache === this.#cache ? found : this.#cached(name)
+  /** Rejects as the source does if the name must be looked up, and was not known before. What may be outdated is looked up after this. */
+  get(name: string): Promise<Found | undefined> {
+    return this.#unlessCached(name, () => this.#cached(name))
+  }
+
+  /** The same for those who keep the result themselves: what may be outdated is looked up first. */
+  getNewest(name: string): Promise<Found | undefined> {
+    return this.#unlessCached(name, () => this.#newest(name))
   }
 
   /** All must be looked up again. `isChanged`: whether an entry is not used even if the source fails. */
   invalidate(isChanged: (found: Found) => boolean): void {
-    const { known, stale } = this.#cache
-    for (const [name, { found }] of known) stale.set(name, found)
-    for (const [name, found] of stale) if (isChanged(found)) stale.delete(name)
-    this.#cache = emptyCache(stale)
+    this.#changes += 1
+    this.#running = new Map()
+    for (const [name, { found }] of this.#known) if (isChanged(found)) this.#known.delete(name)
   }
 
   /** Forgets everything. */
   clear(): void {
-    this.#cache = emptyCache()
+    this.invalidate(() => true)
   }
 
-  async #cached(name: string): Promise<Found | undefined> {
-    const cache = this.#cache
+  async #unlessCached(name: string, find: () => Entry<Found | undefined> | undefined): Promise<Found | undefined> {
+    const cached = find()
+    if (cached !== undefined) return cached.found
+    const changes = this.#changes
+    const found = await this.#lookUpOnce(name)
+    if (changes === this.#changes) return found
+    // The result of a look-up that a change has overtaken is not cached: it would be missing when the source fails.
+    const newer = find()
+    return newer === undefined ? this.#lookUpOnce(name) : newer.found
+  }
+
+  /** What need not be looked up before it is used. */
+  #cached(name: string): Entry<Found | undefined> | undefined {
     const now = Date.now()
-    const known = cache.known.get(name)
-    if (known !== undefined) {
-      if (known.foundAt <= now - FRESH_MS) this.#refresh(cache, name)
-      return known.found
+    const entry = this.#known.get(name)
+    if (entry?.changes === this.#changes) {
+      if (!this.#isFresh(entry, now)) this.#refresh(entry, name, now)
+      return entry
     }
-    const refusedAt = cache.unknown.get(name)
-    if (refusedAt !== undefined && refusedAt > now - FRESH_MS) return undefined
-    try {
-      const lookUp = this.#lookUpOnce(cache, name)
-      return await (cache.stale.has(name) ? withTimeout(STALE_LOOK_UP_MS, lookUp) : lookUp)
-    } catch (cause) {
-      const found = cache.stale.get(name)
-      if (found === undefined) throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
-      // Later calls need not wait for the source to fail again; a look-up that ends late replaces this entry.
-      cache.known.set(name, { found, foundAt: now })
-      return found
-    }
+    const unknown = this.#unknown.get(name)
+    return unknown?.changes === this.#changes && unknown.foundAt > now - FRESH_MS ? unknown : undefined
+  }
+
+  #newest(name: string): Entry<Found> | undefined {
+    const entry = this.#known.get(name)
+    return entry?.changes === this.#changes && this.#isSeen(entry, Date.now(), SEEN_MS) ? entry : undefined
+  }
+
+  #isFresh(entry: Entry<Found>, now: number): boolean {
+    return entry.foundAt > now - FRESH_MS || this.#isSeen(entry, now, FRESH_MS)
+  }
+
+  /** Whether a change of it would have been seen until lately. */
+  #isSeen({ foundAt }: Entry<Found>, now: number, ms: number): boolean {
+    return foundAt > now - LONGEST_MS && this.#options.seenUntil() > now - ms
   }
 
   /** Looks up again, after the call that found the entry outdated. If the source fails, the cached entry stays in use. */
-  #refresh(cache: Cache<Found>, name: string): void {
-    cache.known.get(name)!.foundAt = Date.now()
-    this.#lookUpOnce(cache, name).catch(() => undefined)
+  #refresh(entry: Entry<Found>, name: string, now: number): void {
+    entry.foundAt = now
+    this.#share(name).catch(() => undefined)
+  }
+
+  /** If the source fails or is slow, resolves to what was found before the last change. */
+  async #lookUpOnce(name: string): Promise<Found | undefined> {
+    const changes = this.#changes
+    const lookUp = this.#share(name)
+    try {
+      return await (this.has(name) ? withTimeout(this.#options.patienceMs, lookUp) : lookUp)
+    } catch (error) {
+      const entry = this.#known.get(name)
+      if (entry === undefined) throw error
+      // Later calls need not wait for the source to fail again; a look-up that ends late replaces this entry.
+      entry.changes = changes
+      entry.foundAt = Date.now()
+      return entry.found
+    }
   }
 
   /** Concurrent calls share one look-up. */
-  #lookUpOnce(cache: Cache<Found>, name: string): Promise<Found | undefined> {
-    const running = cache.running.get(name) ?? this.#lookUp(cache, name)
-    cache.running.set(name, running)
+  #share(name: string): Promise<Found | undefined> {
+    const running = this.#running.get(name) ?? this.#lookUp(name)
+    this.#running.set(name, running)
     return running
   }
 
-  async #lookUp({ known, unknown, running, stale }: Cache<Found>, name: string): Promise<Found | undefined> {
+  async #lookUp(name: string): Promise<Found | undefined> {
+    const [changes, running] = [this.#changes, this.#running]
     try {
-      const found = await this.#find(name)
-      stale.delete(name)
+      const found = await this.#options.find(name)
+      const foundAt = Date.now()
       if (found === undefined) {
-        known.delete(name)
-        unknown.set(name, Date.now())
-      } else known.set(name, { found, foundAt: Date.now() })
+        this.#known.delete(name)
+        if (changes === this.#changes) this.#unknown.set(name, { found: undefined, foundAt, changes })
+      } else if (changes === this.#changes) this.#known.set(name, { found, foundAt, changes })
       return found
     } finally {
       running.delete(name)

@@ -12,6 +12,10 @@ export interface KeySource {
   used(keyId: string): void
   /** Reports changes to `watcher` until the returned function is called. */
   watch(watcher: KeyWatcher): () => void
+  /**
+   * Until when every change was seen and reported, in milliseconds since 1970. Absent: that is not known, as in a proxy, which asks control.
+   */
+  seenUntil?(): number
 }
 
 /** Learns that keys changed. */
@@ -25,16 +29,19 @@ export interface KeyWatcher {
   lost(): void
 }
 
-/** The keys of a store, and the times of their last use. */
+/** The keys of a store, and the times of their last use. Polls the store for changes by other processes until it is closed. */
 export class StoredKeys implements KeySource {
   readonly #store: Store
   readonly #uses: UseWriter
   readonly #watchers = new Set<KeyWatcher>()
-  #stopWatching: () => void = () => undefined
+  readonly #timer = setInterval(() => void this.#poll(), POLL_MS).unref()
+  #failures = 0
+  #seenUntil = 0
 
   constructor(store: Store) {
     this.#store = store
     this.#uses = new UseWriter(store)
+    store.events.on('keys', this.#changed)
   }
 
   find(digest: string): Promise<KeyHolder | undefined> {
@@ -51,41 +58,33 @@ export class StoredKeys implements KeySource {
 
   watch(watcher: KeyWatcher): () => void {
     this.#watchers.add(watcher)
-    // Once for all of them: the store reports a change to the first one that asks.
-    if (this.#watchers.size === 1) this.#stopWatching = this.#watchStore()
-    return () => {
-      this.#watchers.delete(watcher)
-      if (this.#watchers.size === 0) this.#stopWatching()
-    }
+    return () => this.#watchers.delete(watcher)
+  }
+
+  seenUntil(): number {
+    return this.#seenUntil
   }
 
   /** Writes the pending times. */
   close(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#store.events.off('keys', this.#changed)
     return this.#uses.close()
   }
 
-  /** Listens to changes by this process, and polls for those by others, until the returned function is called. */
-  #watchStore(): () => void {
-    const { events } = this.#store
-    const changed = (id?: string): void => {
-      for (const watcher of this.#watchers) watcher.changed(id)
-    }
-    let failures = 0
-    const poll = async (): Promise<void> => {
-      try {
-        if (await this.#store.changed()) changed()
-        failures = 0
-      } catch {
-        failures += 1
-        // Keys in use stay valid during a short failure.
-        if (failures >= MAX_FAILED_POLLS) for (const watcher of this.#watchers) watcher.lost()
-      }
-    }
-    const timer = setInterval(() => void poll(), POLL_MS).unref()
-    events.on('keys', changed)
-    return () => {
-      clearInterval(timer)
-      events.off('keys', changed)
+  readonly #changed = (id?: string): void => {
+    for (const watcher of this.#watchers) watcher.changed(id)
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      if (await this.#store.changed()) this.#changed()
+      this.#failures = 0
+      this.#seenUntil = this.#store.seenUntil()
+    } catch {
+      this.#failures += 1
+      // Keys in use stay valid during a short failure.
+      if (this.#failures >= MAX_FAILED_POLLS) for (const watcher of this.#watchers) watcher.lost()
     }
   }
 }

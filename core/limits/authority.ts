@@ -1,14 +1,17 @@
 import { BoundedMap } from '../async/bounded-map.ts'
 import { SerialQueue } from '../async/serial-queue.ts'
+import { newId } from '../text/ids.ts'
 import {
   type Counter,
   type CounterState,
+  type Grant,
   grant,
   hasEndedLeases,
   LEASE_MS,
   type Lease,
   type LeaseRequest,
   merge,
+  REMEMBERED_MS,
   reconcile,
 } from './counter.ts'
 import { boundsOf } from './window.ts'
@@ -52,13 +55,33 @@ const MAX_REMEMBERED = 10_000
 /** The most counters that are reported as unchangeable. */
 const MAX_FAULTS = 100
 
+/**
+ * Each process that asks has spent of this counter: the leases of it show how many there are. Processes of older versions spend of it
+ * themselves.
+ */
+const PROCESSES: Counter = { id: 'witness', limit: Number.MAX_SAFE_INTEGER, window: { kind: 'fixed', ms: 86_400_000 } }
+const PRESENT = { counter: PROCESSES, windowEnd: Number.MAX_SAFE_INTEGER, spent: 1, keep: 0, need: 0, want: 0 }
+/** How often that is renewed, in milliseconds. */
+const PRESENT_MS = LEASE_MS / 2
+/** The most processes of which it is known when that was. */
+const MAX_PROCESSES = 1000
+
+/**
+ * The record of an authority, of which each of its changes increases the version. A storage that was restored from a copy, is empty, or is a
+ * replica that was behind, has an older version, or none.
+ */
+const RECORD: CounterChange = {
+  lifetime: REMEMBERED_MS,
+  apply: (state) => state ?? { windowEnd: Number.MAX_SAFE_INTEGER, used: 0, leases: {} },
+}
+
 interface Renewal {
   readonly holder: string
   readonly request: LeaseRequest
   /** What the ledger says was spent in the window; undefined: it was not asked. */
   recorded: number | null | undefined
   /** Undefined: the ledger must be asked, or the counter cannot be changed. */
-  lease: Lease | undefined
+  lease: Grant | undefined
 }
 
 interface Batch {
@@ -80,6 +103,14 @@ export class StoredAuthority implements QuotaAuthority {
   readonly #remembered = new BoundedMap<string, CounterState>(MAX_REMEMBERED)
   /** Counters that cannot be changed. */
   readonly #faulty = new Set<string>()
+  /** The name of its record. It has another one from when its storage has lost something. */
+  #epoch = newId('aut')
+  /** When the record may be changed again, in milliseconds since 1970: a node of a cluster that hangs must not make each change late. */
+  #recordFrom = 0
+  /** When the presence of each process was shown last, in milliseconds since 1970. */
+  readonly #shownAt = new BoundedMap<string, number>(MAX_PROCESSES)
+  /** How many processes were present then. */
+  #holders = 0
   #next: Batch | undefined
   readonly #changes = new SerialQueue()
 
@@ -100,7 +131,8 @@ export class StoredAuthority implements QuotaAuthority {
     this.#next ??= this.#schedule()
     this.#next.renewals.push(...renewals)
     await this.#next.done
-    return renewals.map(({ lease }) => lease ?? null)
+    const [epoch, holders] = [this.#epoch, this.#holders]
+    return renewals.map(({ lease }) => (lease === undefined ? null : { ...lease, epoch, holders }))
   }
 
   /** Compares counters of calendar windows with the ledger. `recorded`: what it says was spent in the current window. */
@@ -127,7 +159,9 @@ export class StoredAuthority implements QuotaAuthority {
   }
 
   async #change(renewals: readonly Renewal[]): Promise<void> {
-    const failed = await this.#store(changesOf(renewals))
+    const all = [...renewals, ...this.#presenceOf(renewals)]
+    const failed = await this.#store(changesOf(all))
+    this.#noteProcesses(all)
     const unknown = renewals.filter(({ lease, request }) => lease === undefined && !failed.has(request.counter.id))
     if (unknown.length === 0) return
     await Promise.all(
@@ -139,15 +173,38 @@ export class StoredAuthority implements QuotaAuthority {
     await this.#store(changesOf(unknown))
   }
 
-  /** Changes states in the storage; of one that it has lost, what this gateway remembers. */
+  /** Renewals that show the presence of the processes that ask, where that was not shown lately. */
+  #presenceOf(renewals: readonly Renewal[]): readonly Renewal[] {
+    const since = Date.now() - PRESENT_MS
+    const shown = new Set(renewals.filter(showsPresence).map(({ holder }) => holder))
+    const isDue = (holder: string): boolean => !shown.has(holder) && (this.#shownAt.get(holder) ?? 0) <= since
+    const due = new Set(renewals.map(({ holder }) => holder).filter(isDue))
+    return Array.from(due, (holder) => ({ holder, request: PRESENT, recorded: undefined, lease: undefined }))
+  }
+
+  #noteProcesses(renewals: readonly Renewal[]): void {
+    for (const { holder, lease } of renewals.filter(showsPresence)) {
+      this.#shownAt.set(holder, Date.now())
+      this.#holders = lease?.holders ?? this.#holders
+    }
+  }
+
+  /** Changes states, and with them the record of this authority; of one that the storage has lost, what this gateway remembers. */
   async #store(changes: ReadonlyMap<string, CounterChange>): Promise<ReadonlyMap<string, unknown>> {
     const states = new Map<string, CounterState>()
-    const remembering = Array.from(changes, ([id, { apply, lifetime }]): [string, CounterChange] => [
+    let hasLost = false
+    const record = `authority/${this.#epoch}`
+    // The record is the last one: a storage that has it has the others.
+    const all = this.#recordFrom <= Date.now() ? [...changes, [record, RECORD] as const] : [...changes]
+    const remembering = all.map(([id, { apply, lifetime }]): [string, CounterChange] => [
       id,
       {
         lifetime,
         apply: (stored, now) => {
-          const before = this.#recall(id, stored, now)
+          const own = this.#ownOf(id, now)
+          const isLost = own !== undefined && (stored?.version ?? 0) < own.version!
+          hasLost ||= isLost
+          const before = isLost ? recalled(stored, own) : stored
           const after = apply(before, now)
           if (after === undefined) return undefined
           const state = { ...after, version: (before?.version ?? 0) + 1 }
@@ -157,31 +214,35 @@ export class StoredAuthority implements QuotaAuthority {
       },
     ])
     const failed = await this.#storage.change(new Map(remembering))
+    for (const [id, state] of states) if (!failed.has(id)) this.#remembered.set(id, state)
     for (const id of changes.keys()) {
-      const state = states.get(id)
       if (failed.has(id)) this.#noteFault(id, failed.get(id))
-      else {
-        this.#faulty.delete(id)
-        if (state !== undefined) this.#remembered.set(id, state)
-      }
+      else this.#faulty.delete(id)
     }
+    if (failed.has(record)) this.#recordFrom = Date.now() + PRESENT_MS
+    if (hasLost) this.#epoch = newId('aut')
     return failed
   }
 
-  #recall(id: string, stored: CounterState | undefined, now: number): CounterState | undefined {
+  /** What this gateway has written last of a state. */
+  #ownOf(id: string, now: number): CounterState | undefined {
     const own = this.#remembered.get(id)
     // Places are known to those who have them.
-    if (own === undefined || own.windowEnd <= now) return stored
-    if (stored === undefined) return own
-    return (stored.version ?? 0) < own.version! ? merge(stored, own) : stored
+    return own !== undefined && own.windowEnd > now ? own : undefined
   }
 
   #noteFault(id: string, error: unknown): void {
-    if (this.#faulty.has(id) || this.#faulty.size >= MAX_FAULTS) return
+    // No limit depends on how many processes there are.
+    if (id === PROCESSES.id || this.#faulty.has(id) || this.#faulty.size >= MAX_FAULTS) return
     this.#faulty.add(id)
     this.#onFault(id, error)
   }
 }
+
+const recalled = (stored: CounterState | undefined, own: CounterState): CounterState =>
+  stored === undefined ? own : merge(stored, own)
+
+const showsPresence = ({ request }: Renewal): boolean => request.counter.id === PROCESSES.id
 
 /** The changes of renewals, one for each counter. */
 function changesOf(renewals: readonly Renewal[]): ReadonlyMap<string, CounterChange> {

@@ -29,11 +29,11 @@ export interface LeaseRequest {
   readonly want: number
 }
 
-/** What a holder may spend. */
-export interface Lease {
+/** What a holder may spend of a counter. */
+export interface Grant {
   /** Whether it includes what was needed. */
   readonly granted: boolean
-  /** What the holder had spent and held in the window, as the authority knew it before. */
+  /** What the holder had spent and held in the window, as the authority knew it before. Processes of older versions read it. */
   readonly known: number
   /** What the holder has spent in the window, as the authority counts it. */
   readonly spent: number
@@ -51,6 +51,14 @@ export interface Lease {
   readonly windowEnd: number
   /** Milliseconds until then, by the clock of the authority; 0 for places. */
   readonly resetMs: number
+}
+
+/** A grant, and what the authority says of itself. */
+export interface Lease extends Grant {
+  /** Another one than before: the authority may have lost what it was told. */
+  readonly epoch: string
+  /** How many processes have told of any counter lately, this one included. */
+  readonly holders: number
 }
 
 /** The truth of a counter, which an authority keeps. It is JSON. */
@@ -146,7 +154,7 @@ export function grant(
   state: CounterState | undefined,
   request: LeaseRequest,
   { holder, now, initial }: Grantee,
-): { readonly state: CounterState; readonly lease: Lease } {
+): { readonly state: CounterState; readonly lease: Grant } {
   const { counter, need } = request
   const current = currentState(state, request, now, initial)
   // Amounts reported for an ended window are ignored. Another window that has not ended is one that the authority has forgotten.

@@ -10,8 +10,10 @@ const AHEAD = 32
 const LASTING_MS = 8000
 /** More is asked for ahead of time when less than this part of the last grant is left. */
 const LOW = 1 / 2
-/** Nothing is asked for ahead of time if the authority has less than this many times the last grant. */
+/** Others have plenty if more than this many times a lease is left: else nothing is asked for ahead of time, and all is reported at once. */
 const PLENTY = 8
+/** A lease is small if more than this many times as much is left. */
+const SMALL = 64
 /** The rate of a burst is measured as if it had taken this long, in milliseconds. */
 const MIN_MEASURED_MS = 250
 /** How long calls that need as much as a refused one are refused without asking, in milliseconds. */
@@ -20,6 +22,10 @@ const REFUSED_MS = 100
 const IDLE_MS = 500
 /** An unused lease is given back after this time, in milliseconds: only leases in use are reported. */
 const LONG_IDLE_MS = 10_000
+/** A small one is kept, and not reported, if its window ends within this time, in milliseconds: a key that rested need not ask again. */
+const KEPT_MS = 60_000
+/** One of which others have plenty is reported this often, in milliseconds: before it expires. */
+const PLENTY_TELL_MS = 8_000
 
 /** What the authority knows of a lease. */
 interface Known {
@@ -64,7 +70,7 @@ export abstract class HeldLease {
   protected remaining: number
   /** Whether the authority has answered in this window. */
   protected isAnswered = false
-  /** What the authority knew after its last answer; undefined: it may have forgotten. */
+  /** What the authority knew after its last answer; undefined: it may have lost that. */
   protected known: Known | undefined = NOTHING
   /** At the last request: what was taken, and what a call needed. */
   protected asked = { taken: 0, amount: 0 }
@@ -85,12 +91,16 @@ export abstract class HeldLease {
 
   /** Whether it must be reported to the authority: so that it does not expire, or since the authority knows something else. */
   abstract get mustBeTold(): boolean
+  /** Whether that can wait. */
+  abstract mayWait(now: number): boolean
   /** Whether it must be reported to an authority that has forgotten everything. */
   abstract isWorthTelling(now: number): boolean
   /** Whether there is nothing to remember. */
   abstract isOver(now: number): boolean
   /** The milliseconds until the window ends; 0 if it has none, or none that is known. */
   protected abstract resetMs(now: number): number
+  /** Whether it is kept although it is not used. */
+  protected abstract isKept(now: number): boolean
   /** What is reported of it. */
   protected abstract report(): Pick<LeaseRequest, 'windowEnd' | 'spent' | 'reserved' | 'keep'>
   /** Takes over what the authority counts. */
@@ -115,7 +125,7 @@ export abstract class HeldLease {
   /** Whether others could use what this process does not. */
   isIdle(now: number): boolean {
     const unusedMs = now - this.#usedAt
-    return this.free > 0 && unusedMs > (this.free >= this.remaining ? IDLE_MS : LONG_IDLE_MS)
+    return this.free > 0 && unusedMs > (this.free >= this.remaining ? IDLE_MS : LONG_IDLE_MS) && !this.isKept(now)
   }
 
   /** Whether another process needs what this one holds. */
@@ -123,7 +133,7 @@ export abstract class HeldLease {
     return this.#isWanted && this.free > 0
   }
 
-  /** The authority may have forgotten what it was told. */
+  /** The authority may have lost what it was told. */
   forgotten(): void {
     this.known = undefined
   }
@@ -159,12 +169,6 @@ export abstract class HeldLease {
     return 'lent'
   }
 
-  /** Spends one, of a counter without a limit. */
-  count(now: number): void {
-    this.free += 1
-    this.spend(1, now)
-  }
-
   /** Whether the last answer said that too little is left. */
   isSpent(amount: number): boolean {
     return this.isAnswered && amount - this.free > this.remaining
@@ -183,11 +187,9 @@ export abstract class HeldLease {
     return this.request(0, now)
   }
 
-  /** Takes note of the authority's answer to the last request. Returns whether the authority had forgotten what it knew. */
-  renewed(lease: Lease, now: number): boolean {
+  /** Takes note of the authority's answer to the last request. */
+  renewed(lease: Lease, now: number): void {
     const { amount } = this.asked
-    const { known } = this
-    const hasForgotten = known !== undefined && lease.known < known.spent + known.held
     this.update(lease, now)
     if (amount > 0) this.#granted = lease.held
     if (amount > 0 && lease.granted) {
@@ -200,7 +202,6 @@ export abstract class HeldLease {
     this.isAnswered = true
     this.remaining = lease.remaining
     this.refused = lease.granted ? undefined : { amount, until: now + REFUSED_MS }
-    return hasForgotten
   }
 
   /** What all processes together may still spend, as far as this one knows, and the milliseconds until the window ends. */
@@ -221,6 +222,10 @@ export class HeldPlaces extends HeldLease {
     return this.outage !== undefined || this.taken + this.free > 0 || (this.known?.held ?? 0) > 0
   }
 
+  mayWait(): boolean {
+    return false
+  }
+
   isWorthTelling(): boolean {
     return this.mustBeTold
   }
@@ -235,6 +240,10 @@ export class HeldPlaces extends HeldLease {
 
   protected resetMs(): number {
     return 0
+  }
+
+  protected isKept(): boolean {
+    return false
   }
 
   protected report() {
@@ -266,6 +275,7 @@ export class HeldAmount extends HeldLease {
   #reported = { reserved: 0, windowEnd: 0 }
   /** What this process had spent and held when the authority answered last in this window. */
   #allotted = 0
+  #toldAt = 0
 
   constructor(counter: Counter, window: Window) {
     super(counter)
@@ -276,6 +286,14 @@ export class HeldAmount extends HeldLease {
     if (this.outage !== undefined || this.known === undefined) return true
     const { spent, reserved, held } = this.known
     return this.free > 0 || held > 0 || spent !== this.taken || reserved !== this.#reserved
+  }
+
+  /** What it has spent of what it held is no news to others. But the ledger settles the budgets of processes that are silent. */
+  mayWait(now: number): boolean {
+    if (this.known === undefined || this.outage !== undefined || this.#window.kind !== 'fixed') return false
+    const isCounted = this.taken + this.free <= this.known.spent + this.known.held
+    if (!isCounted || this.free <= 0 || this.remaining <= this.free * PLENTY) return false
+    return this.isKept(now) || now - this.#toldAt < PLENTY_TELL_MS
   }
 
   isWorthTelling(now: number): boolean {
@@ -308,15 +326,10 @@ export class HeldAmount extends HeldLease {
     return answer
   }
 
-  override count(now: number): void {
-    this.#expectEnd(now)
-    super.count(now)
-  }
-
-  override renewed(lease: Lease, now: number): boolean {
+  override renewed(lease: Lease, now: number): void {
     const { windowEnd } = this.#reported
     if (windowEnd !== 0 && windowEnd <= lease.windowEnd - lease.resetMs) this.#beginWindow()
-    return super.renewed(lease, now)
+    super.renewed(lease, now)
   }
 
   protected resetMs(now: number): number {
@@ -342,6 +355,12 @@ export class HeldAmount extends HeldLease {
     this.#allotted = spent + held
     this.#windowEnd = windowEnd
     this.#endsAt = now + resetMs
+    this.#toldAt = now
+  }
+
+  protected isKept(now: number): boolean {
+    const isShort = this.#window.kind === 'fixed' && this.#endsAt > now && this.#endsAt - now <= KEPT_MS
+    return isShort && this.remaining > this.free * SMALL
   }
 
   protected boundIn(silence: Silence, now: number): number {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { withTimeout } from '../async/timeout.ts'
 import { CodedError } from '../errors.ts'
 import type { QuotaAuthority } from './authority.ts'
-import { type Counter, type LeaseRequest, REMEMBERED_MS } from './counter.ts'
+import { type Counter, type Lease, type LeaseRequest, REMEMBERED_MS } from './counter.ts'
 import { type HeldLease, newLease, type Silence } from './lease.ts'
 
 /** How long the authority may take to answer, in milliseconds. After that it is as if it could not be reached. */
@@ -17,8 +17,6 @@ const TELL_ALL_MS = REMEMBERED_MS / 3
 const ASKED_BACK_MS = TELL_MS + 2 * IDLE_CHECK_MS
 /** The most leases in one request. */
 const MAX_ASKED = 500
-/** Each process increases its own part of this counter all the time. An authority that has lost anything has lost some of that. */
-const WITNESS: Counter = { id: 'witness', limit: Number.MAX_SAFE_INTEGER, window: { kind: 'fixed', ms: 86_400_000 } }
 /**
  * The part of a limit that the first processes of a gateway may spend together while the authority is silent and they know nothing. Each
  * successor has half of what its predecessor had: all processes of a gateway have a tenth, however often they are replaced.
@@ -74,7 +72,11 @@ export interface LeasesOptions {
   readonly place?: Place
 }
 
-type Answer = 'granted' | 'refused' | { readonly error: unknown }
+/** A charge for which a lease has too little. */
+interface Need {
+  readonly lease: HeldLease
+  readonly charge: Charge
+}
 
 /** Spends from leases of counters, and renews them. While a lease lasts, calls ask nobody. */
 export class Leases {
@@ -88,6 +90,8 @@ export class Leases {
   #outage: { readonly error: unknown } | undefined
   /** When the authority answered last. */
   #answeredAt: number
+  /** Of the last answer. A new one: the authority may have lost what it was told. */
+  #epoch: string | undefined
   /** The processes that the authority counted at the last answer, this one included; 0: it does not know this one. */
   #counted = 0
   #telling: Promise<void> | undefined
@@ -131,13 +135,15 @@ export class Leases {
 
   /** `leases`: those of the charges, which suffice. */
   #spend(charges: readonly Charge[], leases: readonly HeldLease[], now: number): Taken {
+    const low: Need[] = []
     const windows = leases.map((lease, index) => {
-      const { amount } = charges[index]!
-      lease.spend(amount, now)
+      const charge = charges[index]!
+      lease.spend(charge.amount, now)
       this.#active.add(lease)
-      if (lease.isLow && lease.asking === undefined && this.#outage === undefined) void this.#askForMore(lease, amount)
+      if (lease.isLow && lease.asking === undefined) low.push({ lease, charge })
       return lease.window
     })
+    if (low.length > 0 && this.#outage === undefined) void this.#askForMore(low)
     return {
       correct: (index, used) => {
         const lease = leases[index]!
@@ -149,41 +155,47 @@ export class Leases {
     }
   }
 
-  /** Obtains what is missing, one counter after the other: what a refused call has obtained stays for the next one. */
+  /** Obtains all that is missing in one request: what a refused call has obtained stays for the next one. */
   async #obtainAll(charges: readonly Charge[]): Promise<Taken | Refusal> {
-    for (;;) {
+    const asked = new Set<HeldLease>()
+    for (let waited = 0; ; ) {
       const now = this.#clock()
       const leases = charges.map(({ counter }) => this.#leaseOf(counter, now))
-      const missing = leases.findIndex((lease, index) => !lease.has(charges[index]!.amount))
-      if (missing < 0) return this.#spend(charges, leases, now)
-      if (!(await this.#obtain(leases[missing]!, charges[missing]!))) return { refused: charges[missing]! }
+      const unknown: Need[] = []
+      let isAskedBack = false
+      for (const [index, charge] of charges.entries()) {
+        const lease = leases[index]!
+        if (lease.has(charge.amount)) continue
+        const answer = this.#answerOf({ lease, charge }, now)
+        if (answer === 'unknown') unknown.push({ lease, charge })
+        else if (answer === 'refused') {
+          if (!lease.isAskedBack || !asked.has(lease) || waited >= ASKED_BACK_MS) return { refused: charge }
+          isAskedBack = true
+        }
+      }
+      if (isAskedBack) {
+        await delay(IDLE_CHECK_MS)
+        waited += IDLE_CHECK_MS
+      } else if (unknown.length > 0) await this.#askOnce(unknown, asked)
+      else return this.#spend(charges, leases, now)
     }
   }
 
-  /** Resolves to false if there is not enough. */
-  async #obtain(lease: HeldLease, charge: Charge): Promise<boolean> {
-    const { amount } = charge
+  /** What is known of a need; `unknown`: the authority must be asked. Throws if it is silent, and nobody here knows what is left. */
+  #answerOf({ lease, charge: { amount, onOutage } }: Need, now: number): 'lent' | 'refused' | 'unknown' {
     const silent = this.#outage ?? lease.outage
-    if (silent !== undefined) return this.#obtainAlone(lease, charge, silent.error)
-    if (lease.asking !== undefined) {
-      await lease.asking
-      return true
-    }
-    if (lease.isRefused(amount, this.#clock())) return false
-    let answer = await this.#askForMore(lease, amount)
-    for (let waited = 0; answer === 'refused' && lease.isAskedBack && waited < ASKED_BACK_MS; waited += IDLE_CHECK_MS) {
-      await delay(IDLE_CHECK_MS)
-      while (lease.asking !== undefined) await lease.asking
-      answer = await this.#askForMore(lease, amount)
-    }
-    return typeof answer === 'string' ? answer === 'granted' : this.#obtainAlone(lease, charge, answer.error)
+    if (silent === undefined) return lease.isRefused(amount, now) ? 'refused' : 'unknown'
+    if (onOutage === 'refuse' && lease.isSpent(amount)) return 'refused'
+    const answer = onOutage === 'refuse' ? 'unknown' : lease.borrow(amount, now, this.#silence)
+    if (answer !== 'unknown') return answer
+    throw new AuthorityUnavailable('the authority of the limit cannot be reached', { cause: silent.error })
   }
 
-  #obtainAlone(lease: HeldLease, { amount, onOutage }: Charge, cause: unknown): boolean {
-    if (onOutage === 'refuse' && lease.isSpent(amount)) return false
-    const result = onOutage === 'refuse' ? 'unknown' : lease.borrow(amount, this.#clock(), this.#silence)
-    if (result === 'unknown') throw new AuthorityUnavailable('the authority of the limit cannot be reached', { cause })
-    return result === 'lent'
+  /** Asks for those that nobody else asks for, which it adds to `asked`; if there is none, waits for the answer to another call. */
+  async #askOnce(needs: readonly Need[], asked: Set<HeldLease>): Promise<void> {
+    const unasked = needs.filter(({ lease }) => lease.asking === undefined)
+    for (const { lease } of unasked) asked.add(lease)
+    await (unasked.length > 0 ? this.#askForMore(unasked) : needs[0]!.lease.asking)
   }
 
   get #silence(): Silence {
@@ -193,65 +205,65 @@ export class Leases {
     return { since: this.#answeredAt, part, processes, isCounted: this.#counted > 0 }
   }
 
-  #askForMore(lease: HeldLease, amount: number): Promise<Answer> {
-    return this.#ask([lease], () => lease.request(amount, this.#clock()))
+  #askForMore(needs: readonly Need[]): Promise<void> {
+    const amounts = new Map(needs.map(({ lease, charge }) => [lease, charge.amount]))
+    return this.#ask([...amounts.keys()], (lease) => lease.request(amounts.get(lease)!, this.#clock()))
   }
 
-  /** Resolves when the authority has answered: of one lease, whether it has what it needs. */
-  async #ask(leases: readonly HeldLease[], requestOf: (lease: HeldLease) => LeaseRequest): Promise<Answer> {
-    if (leases.length === 0) return 'granted'
+  /** Resolves when the authority has answered, or does not answer. */
+  async #ask(leases: readonly HeldLease[], requestOf: (lease: HeldLease) => LeaseRequest): Promise<void> {
+    if (leases.length === 0) return
     const asking = this.#exchange(leases, leases.map(requestOf))
     for (const lease of leases) lease.asking = asking
-    const answer = await asking
+    await asking
     for (const lease of leases) lease.asking = undefined
     const wanted = leases.filter(({ isWanted }) => isWanted)
     if (wanted.length > 0) void this.#askOfMany(wanted, (lease) => lease.requestReturn(this.#clock()))
-    return answer
   }
 
   /** Sends the requests of many leases one after the other, until the authority does not answer. */
   async #askOfMany(leases: readonly HeldLease[], requestOf: (lease: HeldLease) => LeaseRequest): Promise<void> {
     for (let first = 0; first < leases.length; first += MAX_ASKED) {
       const some = leases.slice(first, first + MAX_ASKED).filter(({ asking }) => asking === undefined)
-      const answer = await this.#ask(some, requestOf)
-      if (typeof answer !== 'string') return
+      await this.#ask(some, requestOf)
+      if (this.#outage !== undefined) return
     }
   }
 
-  async #exchange(leases: readonly HeldLease[], requests: readonly LeaseRequest[]): Promise<Answer> {
+  async #exchange(leases: readonly HeldLease[], requests: readonly LeaseRequest[]): Promise<void> {
     const { renew, onAsked } = this.#options
-    let isGranted = true
-    let hasForgotten = false
     try {
       const answers = await withTimeout(ANSWER_MS, renew(requests))
       const now = this.#clock()
       this.#answeredAt = now
+      const told = answers.find((answer) => answer !== null)
+      const mayHaveLost = told !== undefined && this.#isOfNewEpoch(told)
+      if (mayHaveLost) this.#forget(now)
       for (const [index, lease] of leases.entries()) {
         const answer = answers[index]!
         this.#active.add(lease)
-        if (answer === null) {
-          lease.outage = { error: new CodedError('COUNTER_UNCHANGEABLE', 'the counter cannot be changed') }
-          continue
-        }
-        if (lease === this.#leases.get(WITNESS.id)) this.#counted = answer.holders
-        hasForgotten = lease.renewed(answer, now) || hasForgotten
-        isGranted &&= answer.granted
+        if (answer === null) lease.outage = { error: new CodedError('COUNTER_UNCHANGEABLE', 'the counter cannot be changed') }
+        else lease.renewed(answer, now)
       }
       onAsked(undefined)
       this.#outage = undefined
-      if (hasForgotten) this.#tellAll()
-      const silent = leases.find(({ outage }) => outage !== undefined)
-      return silent?.outage ?? (isGranted ? 'granted' : 'refused')
+      if (mayHaveLost) this.#tell()
     } catch (error) {
       onAsked(error)
       this.#outage = { error }
-      return { error }
     }
+  }
+
+  #isOfNewEpoch({ epoch, holders }: Lease): boolean {
+    const isNew = this.#epoch !== undefined && epoch !== this.#epoch
+    this.#epoch = epoch
+    this.#counted = holders
+    return isNew
   }
 
   #giveBackIdle(): void {
     const now = this.#clock()
-    const idle = this.#unasked().filter((lease) => lease.isIdle(now))
+    const idle = this.#unasked((lease) => lease.isIdle(now))
     void this.#askOfMany(idle, (lease) => lease.requestReturn(this.#clock()))
   }
 
@@ -262,34 +274,42 @@ export class Leases {
     })
   }
 
+  /** At least of one that it could have lost: the answer has the epoch. */
   async #tellOfActive(): Promise<void> {
-    for (const lease of this.#active) if (!lease.mustBeTold) this.#active.delete(lease)
-    this.#testify()
-    await this.#askOfMany(this.#unasked(), (lease) => lease.request(0, this.#clock()))
+    const now = this.#clock()
+    for (const lease of this.#active) if (!lease.mustBeTold || lease.isOver(now)) this.#active.delete(lease)
+    const due = this.#unasked((lease) => !lease.mayWait(now))
+    const one =
+      due.length > 0
+        ? []
+        : this.#leases
+            .values()
+            .filter((lease) => lease.isWorthTelling(now))
+            .take(1)
+    await this.#askOfMany([...due, ...one], (lease) => lease.request(0, this.#clock()))
   }
 
   /** Tells the authority all, whether it knows it or not. */
   #tellAll(): void {
-    const now = this.#clock()
+    this.#forget(this.#clock())
+    this.#tell()
+  }
+
+  /** Takes for unknown to the authority what it could have lost. */
+  #forget(now: number): void {
     for (const lease of this.#leases.values()) {
       if (!lease.isWorthTelling(now)) continue
       lease.forgotten()
       this.#active.add(lease)
     }
-    this.#tell()
   }
 
-  /** Spends of the witness, if there is anything that the authority could forget. */
-  #testify(): void {
-    const now = this.#clock()
-    const witness = this.#leaseOf(WITNESS, now)
-    if (!this.#leases.values().some((lease) => lease !== witness && lease.isWorthTelling(now))) return
-    witness.count(now)
-    this.#active.add(witness)
-  }
-
-  #unasked(): readonly HeldLease[] {
-    return [...this.#active].filter(({ asking }) => asking === undefined)
+  /** Of thousands, few are. */
+  #unasked(isDue: (lease: HeldLease) => boolean): readonly HeldLease[] {
+    return this.#active
+      .values()
+      .filter((lease) => lease.asking === undefined && isDue(lease))
+      .toArray()
   }
 
   #leaseOf(counter: Counter, now: number): HeldLease {

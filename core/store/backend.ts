@@ -15,6 +15,11 @@ export interface Backend {
    * Throws while that cannot be known.
    */
   changed(): Promise<boolean>
+  /**
+   * Until when `changed` has learned of every change, in milliseconds since 1970. It stands still while that cannot be known, as behind a
+   * pooler that drops the notifications of PostgreSQL: what was read must then be read again from time to time.
+   */
+  seenUntil(): number
   /** Resolves when the statements in progress have ended. */
   close(): Promise<void>
 }

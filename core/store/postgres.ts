@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Client, type ClientConfig, Pool, types } from 'pg'
 import { withTimeout } from '../async/timeout.ts'
 import { CodedError } from '../errors.ts'
@@ -31,7 +32,7 @@ export async function openPostgres(url: string, { later }: { readonly later: boo
       'The database URL is not a valid URL. Percent-encode special characters, such as those of a password, as %XX.',
     )
   const config = configOf(url)
-  const opening = new Opening(config)
+  const opening = new Opening(config, (payload) => sql`select pg_notify(${CHANNEL}, ${payload})`.execute(db))
   await opening.begin(later)
   const db = connect({ ...config, query_timeout: QUERY_MS }, CONNECTIONS, () => opening.check())
   const readers = connect({ ...config, query_timeout: READ_MS, statement_timeout: READ_MS }, READERS, () => opening.check())
@@ -39,6 +40,7 @@ export async function openPostgres(url: string, { later }: { readonly later: boo
     db,
     read: async (query) => (await readers.executeQuery(query)).rows,
     changed: () => opening.changed(),
+    seenUntil: () => opening.seenUntil,
     async close() {
       const closing = Promise.all([opening.close(), db.destroy(), readers.destroy()])
       await withTimeout(CLOSE_MS, closing).catch(() => undefined)
@@ -49,6 +51,7 @@ export async function openPostgres(url: string, { later }: { readonly later: boo
 /** The tables are migrated, and changes are listened to, before the first query. */
 class Opening {
   readonly #config: ClientConfig
+  readonly #notify: Notify
   #listener: ChangeListener | undefined
   /** Why there is none yet. */
   #failure: StoreError | undefined
@@ -56,8 +59,9 @@ class Opening {
   readonly #closing = new AbortController()
   #retrying: Promise<void> | undefined
 
-  constructor(config: ClientConfig) {
+  constructor(config: ClientConfig, notify: Notify) {
     this.#config = config
+    this.#notify = notify
   }
 
   /** Throws `StoreError` while the database could not be opened. */
@@ -72,6 +76,10 @@ class Opening {
     const missed = this.#missed
     this.#missed = false
     return missed || hasChanged
+  }
+
+  get seenUntil(): number {
+    return this.#listener?.seenUntil() ?? 0
   }
 
   async begin(later: boolean): Promise<void> {
@@ -91,7 +99,7 @@ class Opening {
   async #try(): Promise<void> {
     try {
       await migrateFirst(this.#config)
-      this.#listener = await listenForChanges(this.#config)
+      this.#listener = await listenForChanges(this.#config, this.#notify)
     } catch (error) {
       this.#failure = explain(error, this.#config)
     }
@@ -165,25 +173,38 @@ const CHANNEL = 'umg_keys'
 
 const RETRY_MS = 250
 
+/** How often it is tried whether notifications arrive, in milliseconds: a connection may be dead, or a pooler may drop them. */
+const PROBE_MS = 3_000
+
+/** Notifies all that listen, by any connection. */
+type Notify = (payload: string) => Promise<unknown>
+
 /** Listens for changes of keys and accounts, made by any gateway or by hand. */
 interface ChangeListener {
   /** Whether a change was notified, or may have been missed, since the last call. Throws while there is no connection. */
   changed(): Promise<boolean>
+  /** When the last of its own notifications that has arrived was sent, in milliseconds since 1970: those of changes before it have, too. */
+  seenUntil(): number
   close(): Promise<void>
 }
 
 /** Listens, and reconnects when the connection breaks. Throws if the first connection fails. */
-async function listenForChanges(config: ClientConfig): Promise<ChangeListener> {
+async function listenForChanges(config: ClientConfig, notify: Notify): Promise<ChangeListener> {
+  const probe = randomUUID()
   let client: Client | undefined
   let changed = false
+  let [probedAt, seenUntil] = [0, 0]
   let closed = false
 
   /** Resolves once it listens. `ended` resolves when the connection has ended. */
   async function listen(): Promise<{ readonly ended: Promise<void> }> {
     const next = new Client(config)
     const ended = new Promise<void>((resolve) => next.once('end', resolve))
-    next.on('notification', () => {
-      changed = true
+    next.on('notification', ({ payload }) => {
+      // Of a change it has none; other gateways try, too.
+      const [id, sentAt] = payload?.split(' ') ?? []
+      if (id === '') changed = true
+      else if (id === probe) seenUntil = Number(sentAt)
     })
     // An error of the connection also ends it.
     next.on('error', () => {})
@@ -216,10 +237,16 @@ async function listenForChanges(config: ClientConfig): Promise<ChangeListener> {
   return {
     async changed() {
       if (client === undefined) throw new CodedError('DATABASE_CONNECTION_LOST', 'the connection to the database is lost')
+      const now = Date.now()
+      if (probedAt <= now - PROBE_MS) {
+        probedAt = now
+        notify(`${probe} ${now}`).catch(() => undefined)
+      }
       const before = changed
       changed = false
       return before
     },
+    seenUntil: () => seenUntil,
     async close() {
       closed = true
       await client?.end()

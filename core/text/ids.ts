@@ -9,7 +9,7 @@ export function randomBase62(length: number): string {
 }
 
 /** The id of a new object: `key_` and 20 random characters. */
-export function newId(prefix: 'acc' | 'inv' | 'key' | 'msg' | 'prc' | 'usr'): string {
+export function newId(prefix: 'acc' | 'aut' | 'inv' | 'key' | 'msg' | 'prc' | 'usr'): string {
   return `${prefix}_${randomBase62(20)}`
 }
 

@@ -28,6 +28,7 @@ import { names } from './scenarios/names.ts'
 import { queries } from './scenarios/queries.ts'
 import { quota } from './scenarios/quota.ts'
 import { reload } from './scenarios/reload.ts'
+import { restedKeys } from './scenarios/rested-keys.ts'
 import { returnedMemory } from './scenarios/returned-memory.ts'
 import { slowReaders } from './scenarios/slow-readers.ts'
 import { sockets } from './scenarios/sockets.ts'
@@ -57,6 +58,7 @@ const SCENARIOS: readonly Scenario[] = [
   quota,
   authorityAway,
   spentLimits,
+  restedKeys,
 ]
 
 const USAGE = `usage: npm run soak -- [--workers 1] [--only ${SCENARIOS.map(({ name }) => name).join(',')}]`

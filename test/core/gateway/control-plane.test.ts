@@ -50,6 +50,7 @@ class MemoryControl implements ControlPlane {
       this.#watchers.add(watcher)
       return () => this.#watchers.delete(watcher)
     },
+    seenUntil: () => 0,
   }
 
   renewLeases(requests: readonly LeaseRequest[]) {
@@ -216,6 +217,27 @@ describe('the control plane by messages', () => {
     expect((await far.authority.renew('another process', [request]))[0]).to.include({ granted: false, remaining: 0 })
     await close()
     expect((await far.authority.renew('another process', [request]))[0]).to.include({ granted: true, held: 2 })
+  })
+
+  it('finds a key without the database as long as every change is seen', async () => {
+    const { near, far, close } = await byMessages()
+    let asked = 0
+    let seenUntil = 0
+    far.keys.seenUntil = () => seenUntil
+    const { find } = far.keys
+    far.keys.find = (digest) => {
+      asked += 1
+      return find(digest)
+    }
+    for (let i = 0; i < 2; i++) expect(await near.keys.find('known')).to.deep.equal(HOLDER)
+    expect(asked).to.equal(2)
+    seenUntil = Date.now() + 60_000
+    for (let i = 0; i < 2; i++) expect(await near.keys.find('known')).to.deep.equal(HOLDER)
+    expect(asked).to.equal(2)
+    far.change()
+    expect(await near.keys.find('known')).to.deep.equal(HOLDER)
+    expect(asked).to.equal(3)
+    await close()
   })
 
   describe('while the database fails', () => {

@@ -248,6 +248,29 @@ onEachDatabase('the key directory', (database, kind) => {
       await untilRefused(directory, secret)
     })
 
+    it('needs no further look-ups while every change is seen, but for one in ten minutes', async () => {
+      const { secret } = await createQuietly()
+      mock.timers.enable({ apis: ['Date'], now: Date.now() })
+      const gate = gated(store)
+      gate.open()
+      let polls = 0
+      const changed = async () => {
+        polls += 1
+        return false
+      }
+      const directory = directoryOf({ ...gate.store, changed, seenUntil: () => Number.POSITIVE_INFINITY })
+      const principal = await directory.verify(secret)
+      await until(() => polls === 2)
+      for (let i = 0; i < 9; i++) {
+        mock.timers.tick(60_000)
+        expect(await directory.verify(secret)).to.equal(principal)
+      }
+      expect(gate.asked()).to.equal(1)
+      mock.timers.tick(60_000)
+      await directory.verify(secret)
+      await until(() => gate.asked() === 2)
+    })
+
     it('can be undone: an unknown key is looked up again after ten seconds', async () => {
       const { secret } = await createQuietly()
       mock.timers.enable({ apis: ['Date'], now: Date.now() })

@@ -96,6 +96,20 @@ onEachAuthority((open) => {
     expect(await renew(gateway, 'three', first(places))).to.include({ granted: true })
   })
 
+  it('counts the processes of all gateways, also those of older versions, which count themselves', async () => {
+    const gateways = [shared.gateway(), shared.gateway()]
+    const before = await renew(gateways[0]!, uniqueId(), first(counterOf(1)))
+    await renew(gateways[1]!, uniqueId(), first(counterOf(1)))
+    const witness: Counter = { id: 'witness', limit: Number.MAX_SAFE_INTEGER, window: { kind: 'fixed', ms: 86_400_000 } }
+    const older = uniqueId()
+    const { windowEnd, holders } = await renew(gateways[1]!, older, first(witness))
+    expect(holders).to.equal(before.holders + 2)
+    const told = { counter: witness, windowEnd, spent: 7, keep: 0, need: 0, want: 0 }
+    await renew(gateways[0]!, older, told)
+    expect(await renew(gateways[0]!, older, { ...told, spent: 8 })).to.include({ known: 7, spent: 8 })
+    expect(await renew(gateways[0]!, uniqueId(), first(counterOf(1)))).to.include({ holders: before.holders + 3 })
+  })
+
   it('learns from its holders what it has forgotten', async () => {
     const counter = counterOf(10)
     const gateway = shared.gateway()

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import {
   type Counter,
   type CounterState,
+  type Grant,
   grant,
   LEASE_MS,
-  type Lease,
   type LeaseRequest,
   reconcile,
 } from '../../../core/limits/counter.ts'
@@ -20,7 +20,7 @@ class Storage {
   initial = 0
   state: CounterState | undefined
 
-  ask(holder: string, counter: Counter, told: Partial<LeaseRequest> = {}): Lease {
+  ask(holder: string, counter: Counter, told: Partial<LeaseRequest> = {}): Grant {
     const request = { counter, windowEnd: 0, spent: 0, keep: 0, need: 0, want: told.need ?? 0, ...told }
     const granted = grant(this.state, request, { holder, now: this.now, initial: this.initial })
     // As a storage keeps it.

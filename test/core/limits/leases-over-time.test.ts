@@ -69,6 +69,35 @@ describe('leases over time', () => {
     expect(await take(there, { ...one(requests(1_000, DAY)), amount: 999 })).to.not.equal(undefined)
   })
 
+  it('that are small and not used are kept to the end of a minute: a key that rests does not ask again', async () => {
+    const limits = [one(requests(10_000)), { ...one({ ...requests(1_000_000), id: 'tokens' }), amount: 300 }]
+    for (let call = 0; call < 5; call++) {
+      const taken = here.take(limits)
+      expect(taken instanceof Promise).to.equal(call === 0)
+      expect(await taken).to.not.have.property('refused')
+      await pass(11_000)
+    }
+  })
+
+  it('that are not small are given back in the last seconds of a minute too', async () => {
+    for (const [limit, left] of [
+      [60, 59],
+      [1_000, 999],
+    ] as const) {
+      const counter = { ...requests(limit), id: `requests/${limit}` }
+      await take(here, one(counter))
+      await pass(12_000)
+      expect(await take(there, { ...one(counter), amount: left })).to.not.equal(undefined)
+    }
+  })
+
+  it('are given back soon once others have spent the rest', async () => {
+    await take(here, one(requests(1_000)))
+    const spent = await takeAll(there, one(requests(1_000)))
+    await pass(10_000)
+    expect(spent + (await takeAll(there, one(requests(1_000))))).to.equal(999)
+  })
+
   it('that are not used are given back at once to a large call of another process', async () => {
     const budget = requests(5_000, DAY)
     await take(here, { ...one(budget), amount: 50 })

@@ -38,6 +38,14 @@ describe('leases of several processes', () => {
     expect(authority.asked).to.be.at.most(100)
   })
 
+  it('ask once for all limits of a call', async () => {
+    const leases = authority.process()
+    const charges = [one(requests(100)), { ...one(requests(10_000, 3_600_000)), amount: 300 }, one(places(5))]
+    expect(await leases.take(charges)).to.not.have.property('refused')
+    expect(authority.asked).to.equal(1)
+    expect(await leases.take([one(requests(100)), one(places(0))])).to.have.nested.property('refused.counter.id', 'places')
+  })
+
   it('do not ask for each refused call', async () => {
     const leases = authority.process()
     await takeAll(leases, one(requests(3)))

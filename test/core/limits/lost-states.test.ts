@@ -142,6 +142,33 @@ function describeLost(open: () => Promise<Spoiled>): void {
     expect(await ask(authority, 'five', counter, 3)).to.include({ granted: false, remaining: 2 })
   })
 
+  it('the epoch of the authority is another one after the storage has lost something, and only then', async () => {
+    const counter = counterOf(10)
+    const [authority, other] = [spoiled.gateway(), spoiled.gateway()]
+    const epochOf = async (gateway: StoredAuthority) => (await ask(gateway, 'one', counter, 0))!.epoch
+    const first = await epochOf(authority)
+    const copy = await spoiled.read(`authority/${first}`)
+    expect([await epochOf(authority), await epochOf(authority)]).to.deep.equal([first, first])
+    const others = await epochOf(other)
+    await spoiled.write(`authority/${first}`, copy)
+    const second = await epochOf(authority)
+    expect(second).to.not.equal(first)
+    expect(await epochOf(authority)).to.equal(second)
+    await spoiled.remove(`authority/${second}`)
+    expect(await epochOf(authority)).to.not.equal(second)
+    expect(await epochOf(other)).to.equal(others)
+  })
+
+  it('a counter that was set back begins another epoch too: it may be on a node of its own', async () => {
+    const counter = counterOf(10)
+    const authority = spoiled.gateway()
+    const first = await ask(authority, 'one', counter, 2)
+    const copy = await spoiled.read(counter.id)
+    await ask(authority, 'two', counter, 2)
+    await spoiled.write(counter.id, copy)
+    expect((await ask(authority, 'two', counter, 2))!.epoch).to.not.equal(first!.epoch)
+  })
+
   it('a state of a budget that another gateway finds unreadable begins with what the ledger says', async () => {
     const counter = counterOf(1000, MONTH)
     await ask(spoiled.gateway(), 'one', counter, 600)

@@ -95,6 +95,18 @@ onEachDatabase('the database', (database, kind) => {
     expect(await store.changed()).to.equal(false)
   })
 
+  it('tells until when it has reported all changes, also those of others', async () => {
+    const [ours, theirs] = [await open(), await open()]
+    await theirs.db.insertInto('keys').values(KEY).execute()
+    const insertedAt = Date.now()
+    let isReported = false
+    while (ours.seenUntil() < insertedAt) {
+      isReported = (await ours.changed()) || isReported
+      await setImmediate()
+    }
+    expect(isReported || (await ours.changed())).to.equal(true)
+  })
+
   it('rolls back a failed transaction completely', async () => {
     const store = await open()
     const failing = store.db.transaction().execute(async (transaction) => {
