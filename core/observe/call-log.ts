@@ -39,7 +39,7 @@ export interface CallLine {
 }
 
 /** Makes the line of a call that has ended. It holds no secret and nothing of the request's or the reply's content. */
-export function callLine(outcome: Outcome, call: LoggedCall): CallLine {
+export function callLine(outcome: Outcome, call: LoggedCall, tokens = outcome.usage && tokensOf(outcome.usage)): CallLine {
   const { kind, status, error, endpoint, model, stream, served, attempts, usage, usageEstimated, cost, times } = outcome
   const { principal, headers } = call
   // One literal: merging partial objects costs more than writing the line.
@@ -63,7 +63,7 @@ export function callLine(outcome: Outcome, call: LoggedCall): CallLine {
     ms: rounded(times.total),
     firstByteMs: times.firstByte && rounded(times.firstByte),
     overheadMs: rounded(times.overhead),
-    tokens: usage && tokensOf(usage),
+    tokens,
     estimated: usage && usageEstimated,
     costUsd: cost && cost.nanoUsd / NANO_USD,
     tags: isEmpty(call.tags) ? undefined : call.tags,
