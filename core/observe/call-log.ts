@@ -66,7 +66,7 @@ export function callLine(outcome: Outcome, call: LoggedCall, tokens = outcome.us
     tokens,
     estimated: usage && usageEstimated,
     costUsd: cost && cost.nanoUsd / NANO_USD,
-    tags: isEmpty(call.tags) ? undefined : call.tags,
+    tags: loggedTags(call.tags),
     // The names by which collectors of logs find traces.
     trace_id: call.trace?.traceId,
     span_id: call.trace?.spanId,
@@ -96,9 +96,22 @@ const answeringLink = ({ links }: Outcome): string | undefined => links.find(({ 
 const exceedsServed = (attempts: readonly AttemptRecord[]): boolean =>
   attempts.length > 1 || (attempts[0]?.result ?? 'ok') !== 'ok'
 
-function isEmpty(tags: Readonly<Record<string, string>>): boolean {
-  for (const _ in tags) return false
-  return true
+/** Undefined if there are none. */
+function loggedTags(tags: LoggedCall['tags']): object | undefined {
+  let hasTags = false
+  for (const name in tags) {
+    hasTags = true
+    if (typeof tags[name] !== 'string') return jsonTags(tags)
+  }
+  return hasTags ? tags : undefined
+}
+
+/** A third-party plugin may set values of any type. The line is JSON: another process may write it. */
+function jsonTags(tags: Readonly<Record<string, unknown>>): object {
+  const logged: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(tags))
+    if (typeof value !== 'object') logged[name] = typeof value === 'bigint' ? Number(value) : value
+  return logged
 }
 
 /** OpenAI's SDKs count their retries in `x-stainless-retry-count`. */
