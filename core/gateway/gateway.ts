@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Middleware } from 'koa'
 import type { Generation } from '../call/generation.ts'
 import type { ReloadOutcome, ReloadTrigger, Urls } from '../control/services.ts'
-import { apiRoutes } from '../http/app.ts'
+import { apiPaths } from '../http/app.ts'
 import type { CertificateWatch } from '../http/certificate.ts'
 import { crossOrigin } from '../http/cors.ts'
 import { type Listen, reachable } from '../http/listen.ts'
@@ -94,7 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const tls = certificate && new TlsTermination()
   certificate?.follow((each) => tls!.use(each))
   const paths = {
-    clients: [...crossOrigin(options.corsOrigins), apiRoutes({ ...services, live }).routes() as Middleware],
+    clients: [...crossOrigin(options.corsOrigins), apiPaths({ ...services, live })],
     operators,
   }
   const listeners = await openListeners(services, paths, { ...options, tls })

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Middleware } from 'koa'
 import { healthRouter } from '../control/monitoring.ts'
-import { apiRoutes } from '../http/app.ts'
+import { apiPaths } from '../http/app.ts'
 import type { Certificate } from '../http/certificate.ts'
 import { crossOrigin } from '../http/cors.ts'
 import { forwardTo } from '../http/forward.ts'
@@ -70,7 +70,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
 
   const health = healthRouter(services.unready).routes() as Middleware
   const paths = {
-    clients: [...crossOrigin(options.corsOrigins), apiRoutes({ ...services, live }).routes() as Middleware],
+    clients: [...crossOrigin(options.corsOrigins), apiPaths({ ...services, live })],
     operators: [health, forwardTo(folder.console)],
   }
   const tls = options.tls ? new TlsTermination() : undefined

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import { Router } from '@koa/router'
 import Koa from 'koa'
@@ -37,7 +37,7 @@ export interface AppServices {
 
 /** The Koa application of one listener. `paths`: the middleware that serve paths, each calling the next one for a path of others. */
 export function createApp(services: AppServices, paths: readonly Koa.Middleware[]): Koa {
-  const app = new Koa()
+  const app = new GatewayKoa(() => new LinkState(new Exchange()))
   app.use(beginExchange(services))
   app.use(sendReply(new UnreadBodies()))
   app.use(refuseAmbiguous)
@@ -48,18 +48,76 @@ export function createApp(services: AppServices, paths: readonly Koa.Middleware[
   return app
 }
 
+type Serve = (ctx: Koa.ParameterizedContext) => Promise<void>
+
+/** A method of Koa that its types leave out: it serves a request, and sends `ctx.body`. */
+const { handleRequest } = Koa.prototype as unknown as {
+  handleRequest(this: Koa, ctx: Koa.ParameterizedContext, serve: Serve): Promise<void>
+}
+
+const STATE = Symbol('state')
+
+/** Koa, with a state of the gateway's for each request, and without what a reply does not need that the gateway sends itself. */
+class GatewayKoa extends Koa {
+  readonly #newState: () => object
+
+  /** `newState`: makes the `ctx.state` of a request. */
+  constructor(newState: () => object) {
+    super()
+    this.#newState = newState
+    Object.defineProperty(this.context, 'state', {
+      get(this: { readonly [STATE]: object }) {
+        return this[STATE]
+      },
+    })
+  }
+
+  /** Koa's own gives each context a `state` that a link could replace; to close a property takes longer than all of this. */
+  override createContext<State = Koa.DefaultState>(req: IncomingMessage, res: ServerResponse): Koa.ParameterizedContext<State> {
+    const context = Object.create(this.context)
+    const request = Object.create(this.request)
+    const response = Object.create(this.response)
+    context.request = request
+    context.response = response
+    context.app = request.app = response.app = this
+    context.req = request.req = response.req = req
+    context.res = request.res = response.res = res
+    request.ctx = response.ctx = context
+    request.response = response
+    response.request = request
+    context.originalUrl = request.originalUrl = req.url
+    context[STATE] = this.#newState()
+    return context
+  }
+
+  /** As Koa's, but on a reply with `ctx.respond` false it puts no listeners for its end (on-finished). */
+  async handleRequest(ctx: Koa.ParameterizedContext, serve: Serve): Promise<void> {
+    const { res } = ctx
+    res.statusCode = 404
+    try {
+      await serve(ctx)
+    } catch (error) {
+      ctx.onerror(error as Error)
+      return
+    }
+    if (ctx.respond === false) return
+    const { statusCode } = res
+    await handleRequest.call(this, ctx, async () => {
+      res.statusCode = statusCode
+    })
+  }
+}
+
 /**
  * On every reply, unless a path has its own: no cache keeps it (RFC 9111 §5.2.2.5), and no browser guesses another type than it has
  * (Fetch standard, "`X-Content-Type-Options` header").
  */
 export const PRIVATE: Readonly<Record<string, string>> = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
-/** Gives the request an id and an exchange, and settles the exchange when the reply closes. */
+/** Gives the reply the request's id, and settles its exchange when the reply closes. */
 function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middleware {
   return (ctx, next) => {
-    const exchange = new Exchange()
-    // A link must not replace the state.
-    Object.defineProperty(ctx, 'state', { value: new LinkState(exchange), writable: false, configurable: false })
+    const exchange = exchangeOf(ctx)
     ctx.res.setHeader('x-request-id', exchange.id)
     for (const name in PRIVATE) ctx.res.setHeader(name, PRIVATE[name]!)
     if (ctx.req.socket instanceof TLSSocket) ctx.res.setHeader(...STRICT_TRANSPORT)
@@ -179,11 +237,25 @@ export interface ApiServices extends CallServices, ExchangeServices {
   readonly live: { readonly generation: Generation }
 }
 
+/** The paths of `/v1`. Those of calls are looked up; the router is for the others, and for a path with a query or a slash at its end. */
+export function apiPaths(services: ApiServices): Koa.Middleware {
+  const calls = callsOf(services)
+  const routes = apiRoutes(services, calls).routes() as Koa.Middleware
+  return (ctx, next) => {
+    const call = ctx.method === 'POST' ? calls.get(ctx.req.url!) : undefined
+    return call === undefined ? routes(ctx, next) : call(ctx)
+  }
+}
+
+/** What serves the calls of each path. */
+const callsOf = (services: ApiServices) =>
+  new Map(modelEndpoints.map((endpoint) => [endpoint.path, serve(modelEndpoint(endpoint, services), services)]))
+
 /** The routes of `/v1`. */
-export function apiRoutes(services: ApiServices): Router {
+export function apiRoutes(services: ApiServices, calls = callsOf(services)): Router {
   // Not strict: a slash at the end of a path changes nothing.
   const router = new Router({ sensitive: true })
-  for (const endpoint of modelEndpoints) router.post(endpoint.path, serve(modelEndpoint(endpoint, services), services) as never)
+  for (const [path, call] of calls) router.post(path, call as never)
   const models = (which: keyof ModelEndpoints) => (ctx: Koa.Context) => serve(modelEndpointsFor(ctx)[which], services)(ctx)
   router.get(MODELS_PATH, models('list') as never)
   router.get(`${MODELS_PATH}/*id`, models('one') as never)

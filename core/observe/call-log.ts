@@ -39,7 +39,7 @@ export interface CallLine {
 }
 
 /** Makes the line of a call that has ended. It holds no secret and nothing of the request's or the reply's content. */
-export function callLine(outcome: Outcome, call: LoggedCall): CallLine {
+export function callLine(outcome: Outcome, call: LoggedCall, tokens = outcome.usage && tokensOf(outcome.usage)): CallLine {
   const { kind, status, error, endpoint, model, stream, served, attempts, usage, usageEstimated, cost, times } = outcome
   const { principal, headers } = call
   // One literal: merging partial objects costs more than writing the line.
@@ -63,10 +63,10 @@ export function callLine(outcome: Outcome, call: LoggedCall): CallLine {
     ms: rounded(times.total),
     firstByteMs: times.firstByte && rounded(times.firstByte),
     overheadMs: rounded(times.overhead),
-    tokens: usage && tokensOf(usage),
+    tokens,
     estimated: usage && usageEstimated,
     costUsd: cost && cost.nanoUsd / NANO_USD,
-    tags: isEmpty(call.tags) ? undefined : call.tags,
+    tags: loggedTags(call.tags),
     // The names by which collectors of logs find traces.
     trace_id: call.trace?.traceId,
     span_id: call.trace?.spanId,
@@ -96,9 +96,22 @@ const answeringLink = ({ links }: Outcome): string | undefined => links.find(({ 
 const exceedsServed = (attempts: readonly AttemptRecord[]): boolean =>
   attempts.length > 1 || (attempts[0]?.result ?? 'ok') !== 'ok'
 
-function isEmpty(tags: Readonly<Record<string, string>>): boolean {
-  for (const _ in tags) return false
-  return true
+/** Undefined if there are none. */
+function loggedTags(tags: LoggedCall['tags']): object | undefined {
+  let hasTags = false
+  for (const name in tags) {
+    hasTags = true
+    if (typeof tags[name] !== 'string') return jsonTags(tags)
+  }
+  return hasTags ? tags : undefined
+}
+
+/** A third-party plugin may set values of any type. The line is JSON: another process may write it. */
+function jsonTags(tags: Readonly<Record<string, unknown>>): object {
+  const logged: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(tags))
+    if (typeof value !== 'object') logged[name] = typeof value === 'bigint' ? Number(value) : value
+  return logged
 }
 
 /** OpenAI's SDKs count their retries in `x-stainless-retry-count`. */

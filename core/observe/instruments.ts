@@ -97,7 +97,10 @@ function createHistogram({ name, buckets = [] }: MetricShape, limit: SeriesLimit
       observe(value, ...labels) {
         const cell = view.cell(labels)
         cell.sum += checked(name, value)
-        cell.counts[bounds.findIndex((bound) => value <= bound)]! += 1
+        // Not by findIndex: it is a function for each value.
+        let bucket = 0
+        while (value > bounds[bucket]!) bucket++
+        cell.counts[bucket]! += 1
       },
     }
   }

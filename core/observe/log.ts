@@ -68,8 +68,20 @@ export class Log implements HostLog {
     const json = stringify(fields)
     // A third-party plugin may tag a call with values that are not JSON: pino writes the rest.
     if (json === undefined) this.#logger[level](fields, message)
-    else this.#stream.write(`{"level":"${level}","time":"${new Date().toISOString()}",${json.slice(1, -1)},"msg":"${message}"}\n`)
+    else this.#stream.write(`{"level":"${level}","time":"${isoTime(Date.now())}",${json.slice(1, -1)},"msg":"${message}"}\n`)
   }
+}
+
+/** The time of the last line: under load, many are written in one millisecond. */
+let lastTime = 0
+let lastText = ''
+
+function isoTime(time: number): string {
+  if (time !== lastTime) {
+    lastTime = time
+    lastText = new Date(time).toISOString()
+  }
+  return lastText
 }
 
 function stringify(fields: object): string | undefined {

@@ -15,6 +15,8 @@ const CACHE_NAMES: Readonly<Record<'cached_tokens' | 'cache_write_tokens', reado
   ],
 }
 
+const ALIASES = Object.entries(CACHE_NAMES)
+
 /** Where vendors put the details themselves; the second is Mistral's. */
 const DETAILS = ['prompt_tokens_details', 'prompt_token_details'] as const
 
@@ -87,10 +89,10 @@ export function partsOf(usage: Usage): UsageParts {
 function cacheDetails(usage: Readonly<Record<string, unknown>>): Pick<Usage, 'prompt_tokens_details'> {
   const details = DETAILS.map((name) => usage[name]).find(isRecord)
   const found: Record<string, unknown> = {}
-  for (const [name, aliases] of Object.entries(CACHE_NAMES)) {
+  for (const [name, aliases] of ALIASES) {
     if (count(details?.[name]) !== undefined) continue
-    const tokens = aliases.map((alias) => count(usage[alias])).find((tokens) => tokens !== undefined)
-    if (tokens !== undefined) found[name] = tokens
+    const alias = aliases.find((each) => count(usage[each]) !== undefined)
+    if (alias !== undefined) found[name] = usage[alias]
   }
   const isOpenai = details === undefined || details === usage.prompt_tokens_details
   return isOpenai && Object.keys(found).length === 0 ? {} : { prompt_tokens_details: { ...details, ...found } }

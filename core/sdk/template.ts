@@ -44,8 +44,8 @@ function known(name: string, names: readonly string[]): string {
 
 function join(literals: readonly string[], placeholders: readonly string[], value: (name: string) => string | undefined) {
   let text = literals[0]!
-  for (const [index, name] of placeholders.entries()) {
-    const filled = value(name)
+  for (let index = 0; index < placeholders.length; index++) {
+    const filled = value(placeholders[index]!)
     if (filled === undefined) return undefined
     text += filled + literals[index + 1]!
   }

@@ -28,9 +28,10 @@ interface EndedCall extends LoggedCall {
 
 /** Makes the record of a call that has ended. */
 export function callRecord(outcome: Outcome, call: EndedCall): CallRecord {
-  const line = callLine(outcome, call)
+  const tokens = outcome.usage && tokensOf(outcome.usage)
+  const line = callLine(outcome, call, tokens)
   if (outcome.endpoint === 'none') return { line }
-  const row = callRow(outcome, call)
+  const row = callRow(outcome, call, tokens)
   const trace = call.trace?.record
   return trace === undefined ? { line, row } : { line, row, trace }
 }
@@ -49,9 +50,12 @@ export interface RowCall extends Pick<LoggedCall, 'id' | 'tags'> {
  * The row of a call. Every database accepts its fields, whatever values a plugin has set. It references nothing of the call but
  * strings: rows wait for a while, and the garbage collector would have to copy all that they reference.
  */
-export function callRow(outcome: Outcome, { id, principal, tags, trace }: RowCall): CallsTable {
+export function callRow(
+  outcome: Outcome,
+  { id, principal, tags, trace }: RowCall,
+  tokens = outcome.usage && tokensOf(outcome.usage),
+): CallsTable {
   const { kind, error, served, attempts, links, usage, cost, times } = outcome
-  const tokens = usage && tokensOf(usage)
   return {
     id,
     at: timeOfRequest(id),

@@ -23,8 +23,13 @@ export class ChosenNames {
 
   /** Reads the names of the days, dimensions and accounts of these calls that have totals already, from earlier or from another gateway. */
   async prepare(db: Kysely<Schema>, calls: readonly CallsTable[]): Promise<void> {
+    const prepared = new Set<string>()
     for (const call of calls) {
       const day = stepStart(call.at, 'day')
+      // Most calls of a batch have the account and the tags of others.
+      const text = `${day}\0${call.account_id}\0${call.tags}`
+      if (prepared.has(text)) continue
+      prepared.add(text)
       const names = this.#namesOf(day)
       for (const { dimension } of chosenNames(call)) {
         for (const scope of [ALL_ACCOUNTS, call.account_id ?? ALL_ACCOUNTS]) {

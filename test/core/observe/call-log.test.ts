@@ -57,6 +57,13 @@ describe('The log line of a call', () => {
     expect(line.tags).to.include({ team: 'search', count: 3 })
   })
 
+  it('is JSON, whatever a plugin has tagged the call with: the process that has the database writes it', () => {
+    const tags: Record<string, unknown> = { team: 'search', count: 3n, on: true }
+    tags.self = tags
+    const { fields } = callLine(outcome(), { ...CALL, tags: tags as Record<string, string> })
+    expect(JSON.parse(JSON.stringify(fields)).tags).to.deep.equal({ team: 'search', count: 3, on: true })
+  })
+
   it('is left out if the log has a higher level', () => {
     const lines = new LogLines()
     logCall(createLog({ level: 'warn', stream: lines }), outcome(), CALL)
