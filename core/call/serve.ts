@@ -72,14 +72,16 @@ interface RoutedCall {
 /**
  * Serves one call: who calls, what, by which route, at what cost; then its upstreams. Resolves when the head of the reply may be sent.
  *
- * An error on the way is the reply, here and where a link throws after its `next()` (`Exchange.fail`): in place of what is not sent yet, or as
- * the end of a stream. If the client leaves, or the gateway stops, `exchange.signal` ends whatever the call waits for.
+ * An error on the way becomes the reply (`Exchange.fail`). The head is sent when all links have returned, so a link that throws, also after its
+ * `next()`, always gets its error in place of the reply; the upstream is aborted as soon as that error is sent, and what it has made is
+ * charged. Only dispatch and background work of a link fail later than the head: then the error is the last event of the stream. If the
+ * client leaves, or the gateway stops, `exchange.signal` ends whatever the call waits for.
  */
 async function serve(exchange: Exchange, endpoint: ServedEndpoint): Promise<void> {
   const { signal } = exchange
   const attempts = exchange.attempts!
   const { transforms } = exchange.links!
-  // Held until the call is settled: a reload in the middle is for later calls.
+  // Held until the call is settled: a reload in the middle is for later calls. Health, limits and connections are shared with those.
   const { table } = exchange.generation!
 
   const principal = requirePrincipal(exchange)
@@ -128,9 +130,10 @@ function hostedToolsOf(call: Call, { services }: ServedEndpoint): Promise<readon
 }
 
 /**
- * Reserves the most that a call may cost of each budget of its caller. What this process has been lent is its own, whatever others spend
- * meanwhile; if it is too little, the authority is asked, and refuses the call if they have spent the rest. A further attempt asks for more in
- * the same way (`DispatchedCall.mayAttempt`).
+ * Reserves the most that a call may cost of each budget of its caller. What the authority of limits has lent to this process is its own,
+ * whatever others spend meanwhile. If it is too little, the authority is asked: it calls back what other processes do not use, and if they have
+ * spent the rest, a call without a cap gets a lower one, or the call is refused. If attempts have used tokens and failed, a further one asks
+ * for what is missing (`DispatchedCall.mayAttempt`); where that is refused, the client gets `budget_exhausted` and not the upstream's error.
  */
 async function reserve(
   exchange: Exchange,

@@ -80,12 +80,12 @@ export interface DispatchedCall {
   readonly ended: readonly AttemptRecord[]
   /** An attempt, or the wait for one, begins. */
   begins(): void
-  /**
-   * Whether the limits of the caller pay for an attempt in addition to those before: undefined, or resolves to undefined, if they do, and else
-   * to the error with which the call ends.
-   */
+  /** Asks whether the limits of the caller pay for one more attempt. Returns, or resolves to, undefined if they do; else the error of the call. */
   mayAttempt(candidate: Candidate): Promise<GatewayError | undefined> | undefined
-  /** An attempt ended: called once for each. `tokens`: undefined if no upstream accepted the call. `call`: as the upstream got it. */
+  /**
+   * An attempt ended, also one whose connection was stale. `tokens`: undefined if no upstream accepted the call. `call`: as the upstream got
+   * it. Not called for an attempt whose provider cannot make the request.
+   */
   attempted(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void
   /**
    * The reply is complete, or its stream is committed. `dropped`: parameters that the provider left out. `cap`: the tokens to which a budget
@@ -98,17 +98,20 @@ export interface DispatchedCall {
 export interface RunningAttempt {
   /** Milliseconds since the request arrived. */
   readonly start: number
-  /** As if the process had been killed at `now`. Undefined if it would not be charged. */
+  /** What is recorded and charged if the process is killed at `now`; undefined if that is nothing. */
   cutOff(now: number): { readonly record: AttemptRecord; readonly tokens: ChargedTokens; readonly call: Call } | undefined
 }
 
 /**
  * Sends a call to the targets of its route, one attempt after the other, until one serves it. Resolves to the body of a whole reply; to
- * undefined when a stream has ended or the client has disconnected. Rejects with the GatewayError of the last attempt, or with the reason
- * why none was possible.
+ * undefined when a stream has ended, or when the client has left during an attempt. Rejects with the error of the call: that of the last
+ * attempt, of a committed stream that broke, of a caller who cannot pay for another attempt, or the reason why no attempt was possible. If the
+ * client leaves while the call waits for an attempt, it rejects too, and nobody gets that error.
  *
- * Until an attempt has served the call, or its stream is committed by the first event that carries something, the client has had nothing of
- * it: a target that stalls before fails its attempt by a time limit of its own (`timeouts` of the candidate), and another one may follow.
+ * Until an attempt has served the call, or its stream is committed, the client has had nothing of it but a head and heartbeats. A stream is
+ * committed by its first event with content; that of the last possible attempt, by any event. A target that stalls before fails its attempt
+ * by a time limit of the candidate (`timeouts`: until connected, until the first byte, between two bytes) and is not asked again, but the next
+ * target may be. Bytes without content, such as an upstream's comments, are no stall: only the time of the whole call ends those.
  */
 export async function dispatch(request: DispatchRequest, of: DispatchedCall): Promise<Buffer | undefined> {
   const { route, call, selection, standIn } = request
@@ -127,7 +130,8 @@ export async function dispatch(request: DispatchRequest, of: DispatchedCall): Pr
       const result = await tryTarget(next, request, of, until).catch((error: unknown) => setbackOf(error, of.signal))
       if (result.kind === 'served') return result.body
       if (result.kind === 'lost') throw result.error
-      // By the table in retry.ts: a refused credential is followed by the next one of its namespace, and when none is left by the next target.
+      // What follows is in plan.ts (`afterFailure`), by the table in retry.ts. A refused credential (401, 429, an empty quota) is renewed if
+      // its provider can; then the next ready one of its namespace follows, without a pause and as the same attempt; then the next target.
       plan = after(plan, result, performance.now())
     }
   } finally {
@@ -156,7 +160,7 @@ async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: Dis
   using share = answer
   using _place = upstream.limiter.tryAcquire() ?? (await upstream.limiter.acquire(signal))
   if (signal.aborted) return { kind: 'ended', error: signal.reason }
-  // It may have opened while the call waited: after an attempt, for a limit or for a place.
+  // The circuit breaker may have opened while the call waited: after an attempt, for a limit or for a place.
   if (health.availability(performance.now(), request.selection.account) === 'open') return { kind: 'open' }
   let end = await makeAttempt(next, request, of, false)
   // The upstream has not seen the request: a new connection is the same attempt.
@@ -164,7 +168,7 @@ async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: Dis
   if (end.wasSent) share?.settle(end.tokens)
   if (end.error === undefined) return { kind: 'served', body: end.body }
   if (end.isCommitted) return { kind: 'lost', error: end.error }
-  // A vendor may no longer take what it has made: the call is made again without it.
+  // A vendor may no longer take states of tool calls that it has made: the call is made again without them.
   return { kind: 'failed', error: end.error, statesRefused: end.mayHaveRefusedStates, mayDiffer: mayDiffer(next, end.error) }
 }
 
