@@ -21,7 +21,7 @@ import {
 import { formatBudget } from '../text/budgets.ts'
 import { type BudgetCounter, budgetCounters } from './budget-counters.ts'
 import { KeyShares } from './key-shares.ts'
-import type { Charge, Leases, Refusal, Taken } from './leases.ts'
+import type { Debit, Leases, Refusal, Taken } from './leases.ts'
 import { toGatewayError } from './limits.ts'
 import type { Unpriced } from './prices/price.ts'
 import type { ModelLimits, PriceList } from './prices/price-list.ts'
@@ -43,7 +43,7 @@ export interface BudgetedCall {
   readonly prices: Pick<PriceList, 'highestCharge' | 'limitsOf' | 'unpricedService'>
   /** Whether the vendor runs tools for it, whose results are part of the prompt. */
   readonly hasHostedTools: boolean
-  readonly settings: { readonly timeZone: string; readonly onOutage: Charge['onOutage'] }
+  readonly settings: { readonly timeZone: string; readonly onOutage: Debit['onOutage'] }
 }
 
 /** Tokens that were reserved. */

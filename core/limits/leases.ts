@@ -26,7 +26,7 @@ const UNKNOWN_PART = 1 / 20
 const MIN_SWEEP = 1024
 
 /** An amount of a counter that a call needs. */
-export interface Charge {
+export interface Debit {
   readonly counter: Counter
   /** An integer from 0. */
   readonly amount: number
@@ -36,13 +36,13 @@ export interface Charge {
 
 /** What a call took. */
 export interface Taken {
-  /** Replaces the amount of a charge by what was used: its place in `charges`. Once for each charge. */
+  /** Replaces the amount of a debit by what was used: its place in `debits`. Once for each debit. */
   correct(index: number, used: number): void
 }
 
 /** Why nothing was taken. */
 export interface Refusal {
-  readonly refused: Charge
+  readonly refused: Debit
 }
 
 /** The authority cannot be reached, and a limit says that calls are then refused. */
@@ -72,10 +72,10 @@ export interface LeasesOptions {
   readonly place?: Place
 }
 
-/** A charge for which a lease has too little. */
+/** A debit for which a lease has too little. */
 interface Need {
   readonly lease: HeldLease
-  readonly charge: Charge
+  readonly debit: Debit
 }
 
 /** Spends from leases of counters, and renews them. While a lease lasts, calls ask nobody. */
@@ -109,14 +109,14 @@ export class Leases {
   }
 
   /**
-   * Takes all charges, or none. Synchronous while the leases suffice. Rejects with AuthorityUnavailable. A counter must not be twice among
-   * the charges.
+   * Takes all debits, or none. Synchronous while the leases suffice. Rejects with AuthorityUnavailable. A counter must not be twice among
+   * the debits.
    */
-  take(charges: readonly Charge[]): Taken | Refusal | Promise<Taken | Refusal> {
+  take(debits: readonly Debit[]): Taken | Refusal | Promise<Taken | Refusal> {
     const now = this.#clock()
-    const leases = charges.map(({ counter }) => this.#leaseOf(counter, now))
-    const suffice = leases.every((lease, index) => lease.has(charges[index]!.amount))
-    return suffice ? this.#spend(charges, leases, now) : this.#obtainAll(charges)
+    const leases = debits.map(({ counter }) => this.#leaseOf(counter, now))
+    const suffice = leases.every((lease, index) => lease.has(debits[index]!.amount))
+    return suffice ? this.#spend(debits, leases, now) : this.#obtainAll(debits)
   }
 
   /** What may still be spent of a counter, as far as this process knows, and the milliseconds until its window ends. */
@@ -133,14 +133,14 @@ export class Leases {
     await this.#askOfMany([...this.#leases.values()], (lease) => lease.requestReturn(this.#clock()))
   }
 
-  /** `leases`: those of the charges, which suffice. */
-  #spend(charges: readonly Charge[], leases: readonly HeldLease[], now: number): Taken {
+  /** `leases`: those of the debits, which suffice. */
+  #spend(debits: readonly Debit[], leases: readonly HeldLease[], now: number): Taken {
     const low: Need[] = []
     const windows = leases.map((lease, index) => {
-      const charge = charges[index]!
-      lease.spend(charge.amount, now)
+      const debit = debits[index]!
+      lease.spend(debit.amount, now)
       this.#active.add(lease)
-      if (lease.isLow && lease.asking === undefined) low.push({ lease, charge })
+      if (lease.isLow && lease.asking === undefined) low.push({ lease, debit })
       return lease.window
     })
     if (low.length > 0 && this.#outage === undefined) void this.#askForMore(low)
@@ -149,27 +149,27 @@ export class Leases {
         const lease = leases[index]!
         // What was taken in a window that has ended is not credited to the next.
         if (lease.window !== windows[index]) return
-        lease.correct(charges[index]!.amount, used)
+        lease.correct(debits[index]!.amount, used)
         this.#active.add(lease)
       },
     }
   }
 
   /** Obtains all that is missing in one request: what a refused call has obtained stays for the next one. */
-  async #obtainAll(charges: readonly Charge[]): Promise<Taken | Refusal> {
+  async #obtainAll(debits: readonly Debit[]): Promise<Taken | Refusal> {
     const asked = new Set<HeldLease>()
     for (let waited = 0; ; ) {
       const now = this.#clock()
-      const leases = charges.map(({ counter }) => this.#leaseOf(counter, now))
+      const leases = debits.map(({ counter }) => this.#leaseOf(counter, now))
       const unknown: Need[] = []
       let isAskedBack = false
-      for (const [index, charge] of charges.entries()) {
+      for (const [index, debit] of debits.entries()) {
         const lease = leases[index]!
-        if (lease.has(charge.amount)) continue
-        const answer = this.#answerOf({ lease, charge }, now)
-        if (answer === 'unknown') unknown.push({ lease, charge })
+        if (lease.has(debit.amount)) continue
+        const answer = this.#answerOf({ lease, debit }, now)
+        if (answer === 'unknown') unknown.push({ lease, debit })
         else if (answer === 'refused') {
-          if (!lease.isAskedBack || !asked.has(lease) || waited >= ASKED_BACK_MS) return { refused: charge }
+          if (!lease.isAskedBack || !asked.has(lease) || waited >= ASKED_BACK_MS) return { refused: debit }
           isAskedBack = true
         }
       }
@@ -177,12 +177,12 @@ export class Leases {
         await delay(IDLE_CHECK_MS)
         waited += IDLE_CHECK_MS
       } else if (unknown.length > 0) await this.#askOnce(unknown, asked)
-      else return this.#spend(charges, leases, now)
+      else return this.#spend(debits, leases, now)
     }
   }
 
   /** What is known of a need; `unknown`: the authority must be asked. Throws if it is silent, and nobody here knows what is left. */
-  #answerOf({ lease, charge: { amount, onOutage } }: Need, now: number): 'lent' | 'refused' | 'unknown' {
+  #answerOf({ lease, debit: { amount, onOutage } }: Need, now: number): 'lent' | 'refused' | 'unknown' {
     const silent = this.#outage ?? lease.outage
     if (silent === undefined) return lease.isRefused(amount, now) ? 'refused' : 'unknown'
     if (onOutage === 'refuse' && lease.isSpent(amount)) return 'refused'
@@ -206,7 +206,7 @@ export class Leases {
   }
 
   #askForMore(needs: readonly Need[]): Promise<void> {
-    const amounts = new Map(needs.map(({ lease, charge }) => [lease, charge.amount]))
+    const amounts = new Map(needs.map(({ lease, debit }) => [lease, debit.amount]))
     return this.#ask([...amounts.keys()], (lease) => lease.request(amounts.get(lease)!, this.#clock()))
   }
 

@@ -2,13 +2,13 @@ import { GatewayError } from '../errors.ts'
 import type { LimitScope, LimitState, LimitStates, Limits, Rate, RateLimits, Reservation } from '../sdk/api.ts'
 import { MemoryStorage, StoredAuthority } from './authority.ts'
 import type { Counter } from './counter.ts'
-import { AuthorityUnavailable, type Charge, Leases, type Taken } from './leases.ts'
+import { AuthorityUnavailable, type Debit, Leases, type Taken } from './leases.ts'
 import { windowName } from './window.ts'
 
 type Dimension = 'requests' | 'tokens' | 'concurrent'
 
-/** The charge of a call to one of its limits. */
-interface LimitCharge extends Charge {
+/** The debit of a call to one of its limits. */
+interface LimitDebit extends Debit {
   readonly subject: string
   readonly dimension: Dimension
 }
@@ -23,26 +23,26 @@ export class LeasedLimits implements Pick<Limits, 'reserve'> {
 
   reserve(scopes: readonly LimitScope[], amount: number): Reservation | Promise<Reservation> {
     if (!(amount >= 0)) throw new RangeError(`cannot reserve ${amount} tokens; give a number from 0`)
-    const charges = chargesOf(scopes, Math.ceil(amount))
-    const taken = this.#leases.take(charges)
+    const debits = debitsOf(scopes, Math.ceil(amount))
+    const taken = this.#leases.take(debits)
     return taken instanceof Promise
-      ? taken.then((later) => this.#reservationOf(charges, later), toGatewayError)
-      : this.#reservationOf(charges, taken)
+      ? taken.then((later) => this.#reservationOf(debits, later), toGatewayError)
+      : this.#reservationOf(debits, taken)
   }
 
-  #reservationOf(charges: readonly LimitCharge[], result: Awaited<ReturnType<Leases['take']>>): Reservation {
-    const states = this.#statesOf(charges)
-    if (!('refused' in result)) return granted(charges, result, states)
-    const { dimension: refusedBy, subject: refusedFor, counter } = result.refused as LimitCharge
+  #reservationOf(debits: readonly LimitDebit[], result: Awaited<ReturnType<Leases['take']>>): Reservation {
+    const states = this.#statesOf(debits)
+    if (!('refused' in result)) return granted(debits, result, states)
+    const { dimension: refusedBy, subject: refusedFor, counter } = result.refused as LimitDebit
     const { remaining, resetMs } = this.#leases.view(counter)
     const exhausted = refusedBy === 'concurrent' ? {} : { [refusedBy]: { limit: counter.limit, remaining, resetMs } }
     return { refusedBy, refusedFor, retryAfterMs: resetMs, ...states, ...exhausted, settle() {}, cancel() {} }
   }
 
   /** Of each dimension, the tightest limit: the headers of a reply show it. */
-  #statesOf(charges: readonly LimitCharge[]): LimitStates {
+  #statesOf(debits: readonly LimitDebit[]): LimitStates {
     const states: { [dimension in Dimension]?: LimitState } = {}
-    for (const { dimension, counter } of charges) {
+    for (const { dimension, counter } of debits) {
       if (dimension === 'concurrent') continue
       const { remaining, resetMs } = this.#leases.view(counter)
       const other = states[dimension]
@@ -65,21 +65,21 @@ export function memoryLimits(clock: () => number = Date.now): LeasedLimits {
   )
 }
 
-function chargesOf(scopes: readonly LimitScope[], amount: number): LimitCharge[] {
-  const charges: LimitCharge[] = []
+function debitsOf(scopes: readonly LimitScope[], amount: number): LimitDebit[] {
+  const debits: LimitDebit[] = []
   for (const scope of scopes) {
-    if (charges.some(({ subject }) => subject === scope.subject))
+    if (debits.some(({ subject }) => subject === scope.subject))
       throw new RangeError(`cannot reserve twice for "${scope.subject}"; give each subject once`)
-    addCharges(charges, scope, amount)
+    addDebits(debits, scope, amount)
   }
-  return charges
+  return debits
 }
 
-function addCharges(charges: LimitCharge[], { subject, limits }: LimitScope, tokens: number): void {
+function addDebits(debits: LimitDebit[], { subject, limits }: LimitScope, tokens: number): void {
   const { onOutage = 'serve' } = limits
   for (const { dimension, suffix, limit, window } of partsOf(limits)) {
     const amount = dimension === 'tokens' ? tokens : 1
-    charges.push({ subject, dimension, counter: { id: subject + suffix, limit, window }, amount, onOutage })
+    debits.push({ subject, dimension, counter: { id: subject + suffix, limit, window }, amount, onOutage })
   }
 }
 
@@ -120,12 +120,12 @@ const partOf = (dimension: Dimension, { amount, window }: Rate): LimitPart => ({
   window,
 })
 
-function granted(charges: readonly LimitCharge[], taken: Taken, states: LimitStates): Reservation {
+function granted(debits: readonly LimitDebit[], taken: Taken, states: LimitStates): Reservation {
   let isOver = false
   function end(used: Readonly<Record<Dimension, number>>): void {
     if (isOver) return
     isOver = true
-    for (const [index, { dimension }] of charges.entries()) {
+    for (const [index, { dimension }] of debits.entries()) {
       const amount = used[dimension]
       // A wrong count changes nothing.
       if (Number.isSafeInteger(amount) && amount >= 0) taken.correct(index, amount)

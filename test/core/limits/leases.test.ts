@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Counter } from '../../../core/limits/counter.ts'
-import { AuthorityUnavailable, type Charge } from '../../../core/limits/leases.ts'
+import { AuthorityUnavailable, type Debit } from '../../../core/limits/leases.ts'
 import { one, places, requests, SharedAuthority, take, takeAll, takeAllKnown } from './shared-authority.ts'
 
 describe('leases of several processes', () => {
@@ -89,7 +89,7 @@ describe('leases of several processes', () => {
 
   it('charge what a call has used in the end, more or less than it took', async () => {
     const leases = authority.process()
-    const tokens = (amount: number): Charge => ({ counter: requests(1000), amount, onOutage: 'serve' })
+    const tokens = (amount: number): Debit => ({ counter: requests(1000), amount, onOutage: 'serve' })
     const less = await take(leases, tokens(400))
     const more = await take(leases, tokens(100))
     less?.correct(0, 50)

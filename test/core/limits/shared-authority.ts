@@ -2,7 +2,7 @@ import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type CounterChange, type CounterStorage, StoredAuthority } from '../../../core/limits/authority.ts'
 import type { Counter, CounterState, LeaseRequest } from '../../../core/limits/counter.ts'
-import { AuthorityUnavailable, type Charge, Leases, type Place, type Taken } from '../../../core/limits/leases.ts'
+import { AuthorityUnavailable, type Debit, Leases, type Place, type Taken } from '../../../core/limits/leases.ts'
 
 export const requests = (limit: number, ms = 60_000): Counter => ({
   id: `requests/${ms}`,
@@ -10,7 +10,7 @@ export const requests = (limit: number, ms = 60_000): Counter => ({
   window: { kind: 'fixed', ms },
 })
 export const places = (limit: number): Counter => ({ id: 'places', limit, window: undefined })
-export const one = (counter: Counter, onOutage: Charge['onOutage'] = 'serve'): Charge => ({ counter, amount: 1, onOutage })
+export const one = (counter: Counter, onOutage: Debit['onOutage'] = 'serve'): Debit => ({ counter, amount: 1, onOutage })
 
 /** An authority that several processes use. It can be away, hang, forget all, or be restored from a copy. */
 export class SharedAuthority {
@@ -79,16 +79,16 @@ export class SharedAuthority {
   }
 }
 
-/** Takes a charge. Resolves to undefined if it is refused. */
-export async function take(leases: Leases, charge: Charge): Promise<Taken | undefined> {
-  const result = await leases.take([charge])
+/** Takes a debit. Resolves to undefined if it is refused. */
+export async function take(leases: Leases, debit: Debit): Promise<Taken | undefined> {
+  const result = await leases.take([debit])
   return 'refused' in result ? undefined : result
 }
 
-/** Takes a charge. Resolves to undefined if it is refused, also because nobody knows what is left. */
-export async function takeIfKnown(leases: Leases, charge: Charge): Promise<Taken | undefined> {
+/** Takes a debit. Resolves to undefined if it is refused, also because nobody knows what is left. */
+export async function takeIfKnown(leases: Leases, debit: Debit): Promise<Taken | undefined> {
   try {
-    return await take(leases, charge)
+    return await take(leases, debit)
   } catch (error) {
     if (error instanceof AuthorityUnavailable) return undefined
     throw error
@@ -96,13 +96,13 @@ export async function takeIfKnown(leases: Leases, charge: Charge): Promise<Taken
 }
 
 /** Takes one after the other until it is refused, also because nobody knows what is left. Returns how often it was granted. */
-export async function takeAllKnown(leases: Leases, charge: Charge): Promise<number> {
-  for (let count = 0; ; count++) if ((await takeIfKnown(leases, charge)) === undefined) return count
+export async function takeAllKnown(leases: Leases, debit: Debit): Promise<number> {
+  for (let count = 0; ; count++) if ((await takeIfKnown(leases, debit)) === undefined) return count
 }
 
 /** Takes one after the other until it is refused. Returns how often it was granted. */
-export async function takeAll(leases: Leases, charge: Charge): Promise<number> {
-  for (let count = 0; ; count++) if ((await take(leases, charge)) === undefined) return count
+export async function takeAll(leases: Leases, debit: Debit): Promise<number> {
+  for (let count = 0; ; count++) if ((await take(leases, debit)) === undefined) return count
 }
 
 /** Lets time pass on mocked timers, in steps that give promises the time to settle. */
