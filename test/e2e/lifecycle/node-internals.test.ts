@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
+import { SOURCES } from '../../support/command.ts'
 import { Home } from './umg.ts'
 
 const ROUTES = 'version: 1\nnamespaces:\n  sandbox: { provider: sandbox }\n'
@@ -43,7 +44,12 @@ describe('the start of a gateway', () => {
       it(`fails on ${what}, and says what to do, with --workers ${workers}`, async () => {
         home = await Home.create({ 'routes.yaml': ROUTES, 'changed.mjs': code })
         const env = { NODE_OPTIONS: '--import=./changed.mjs' }
-        const { code: exit, stdout, stderr } = await home.run(['start', '--port', '0', '--workers', workers], { env }).ended
+        // The bundled command has undici's modules in it.
+        const {
+          code: exit,
+          stdout,
+          stderr,
+        } = await home.run(['start', '--port', '0', '--workers', workers], { env, umg: SOURCES }).ended
         expect(stderr).to.match(named)
         expect(stdout).to.not.contain('listening on')
         expect(exit).to.equal(1)
