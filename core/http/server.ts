@@ -319,10 +319,11 @@ const SWEEP_MS = 50
 
 /** Closes connections as they become idle. The servers stay open: a server that is closed does not enforce its limits for heads any more. */
 async function empty({ servers, accepted, open }: Serving, grace: number): Promise<void> {
-  for (let calledAt = performance.now(); accepted.size > 0 && performance.now() - calledAt < grace; await delay(SWEEP_MS)) {
+  for (let calledAt = performance.now(); accepted.size > 0; await delay(SWEEP_MS)) {
     for (const server of servers) server.closeIdleConnections()
     // Live views of the console never end.
     if (open[Symbol.iterator]().some(({ endpoint }) => endpoint !== undefined)) calledAt = performance.now()
+    else if (performance.now() - calledAt >= grace) return
   }
 }
 
