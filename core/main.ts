@@ -3,14 +3,14 @@ import { addBackupCommands } from './cli/backup/commands.ts'
 import { addCallCommands } from './cli/calls/commands.ts'
 import { addConfigCommands } from './cli/config/commands.ts'
 import { addGatewayCommands } from './cli/gateway/commands.ts'
-import { installedVersion } from './cli/installed-version.ts'
+import { ownVersion } from './cli/installed-version.ts'
 import { addKeyCommands } from './cli/keys/commands.ts'
 import { addPeopleCommands } from './cli/people/commands.ts'
 import { addProjectCommands } from './cli/project/commands.ts'
 import { readSecretFiles, SecretFileError } from './cli/secret-files.ts'
 import { addStartCommand } from './cli/start/commands.ts'
 
-const version = installedVersion()
+const version = ownVersion()
 
 /** The exit code that shells show for a program that SIGPIPE ended. */
 const ENDED_BY_SIGPIPE = 141

@@ -130,7 +130,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     reload: (trigger) => reloader.reload(trigger),
     replaced: (role) => restarts.add(1, role),
     async close(grace) {
-      services.lifecycle.draining = true
+      services.lifecycle.phase = 'draining'
       control.recorder.end()
       await Promise.race([proxies.gone(), delay(grace, undefined, { ref: false })])
       await listeners.stop(GRACE_MS)

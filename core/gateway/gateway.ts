@@ -104,7 +104,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   /** Once: a second drain, with less time, ends when all is closed too. */
   let closing: Promise<void> | undefined
   async function drain({ delay: notice, grace }: DrainTimes): Promise<void> {
-    services.lifecycle.draining = true
+    services.lifecycle.phase = 'draining'
     await delay(notice)
     control.recorder.end()
     await listeners.stop(grace)

@@ -15,7 +15,7 @@ interface Handed {
 
 /**
  * Accepts the connections of clients, and hands them to the proxies in turn. It reads nothing of them. A connection that a proxy has not
- * taken when it ends goes to another one.
+ * taken when it ends goes to another one, and never before: two processes would read one stream.
  */
 export class Handover {
   readonly #servers: Server[] = []
@@ -39,9 +39,14 @@ export class Handover {
     for (const [id, handed] of this.#handed) if (handed.to === undefined) this.#hand(id, handed)
   }
 
-  /** Hands no more connections to this proxy, and those that it has not taken to others. */
-  remove(proxy: SupervisedProcess): void {
+  /** Hands no more connections to this proxy. Those that are on their way to it stay its own: it may be reading them already. */
+  rest(proxy: SupervisedProcess): void {
     this.#proxies.delete(proxy)
+  }
+
+  /** Called when a proxy has ended: hands the connections that it has not taken to others. */
+  remove(proxy: SupervisedProcess): void {
+    this.rest(proxy)
     for (const [id, handed] of this.#handed) if (handed.to === proxy) this.#hand(id, handed)
   }
 

@@ -44,7 +44,15 @@ export interface Proxy {
   useCertificate(certificate: Certificate): void
   /** Refuses new calls, waits for open ones, and closes everything. */
   drain(times: DrainTimes): Promise<void>
+  /** Waits for open calls to end by themselves, for `grace` milliseconds for what is open and is no call, and closes everything. */
+  leave(grace: number): Promise<void>
 }
+
+/**
+ * How long a proxy that leaves still serves its connections, in milliseconds: its replies tell clients to close them. Closing a connection
+ * that seems idle would break the call that is just being sent on it.
+ */
+const LEAVE_MS = 2_000
 
 /** Starts a proxy. Resolves once it serves by the version of routes.yaml that control has. */
 export async function startProxy(options: ProxyOptions): Promise<Proxy> {
@@ -89,15 +97,22 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   }
   /** Once: a second drain, with less time, ends when all is closed too. */
   let closing: Promise<void> | undefined
+  async function drain({ delay: notice, grace }: DrainTimes): Promise<void> {
+    services.lifecycle.phase = 'draining'
+    await delay(notice)
+    await listeners.stop(grace)
+    closing ??= close()
+    await closing
+  }
   return {
     accept: listeners.accept,
     useCertificate: (certificate) => tls?.use(certificate),
-    async drain({ delay: notice, grace }) {
-      services.lifecycle.draining = true
-      await delay(notice)
-      await listeners.stop(grace)
-      closing ??= close()
-      await closing
+    drain,
+    async leave(grace) {
+      if (services.lifecycle.phase === 'serving') services.lifecycle.phase = 'leaving'
+      await delay(LEAVE_MS)
+      await listeners.empty(grace)
+      await drain({ delay: 0, grace: 0 })
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Exchange, ExchangeServices } from '../call/exchange.ts'
 import { journaledCalls } from '../call/open-calls.ts'
 import { Settlement } from '../call/settle.ts'
 import type { Unready } from '../control/monitoring.ts'
-import type { AppServices } from '../http/app.ts'
+import type { AppServices, Lifecycle } from '../http/app.ts'
 import { KeptCallStates } from '../kept/call-states.ts'
 import { KeyDirectory } from '../keys/directory.ts'
 import { Budgets } from '../limits/budgets.ts'
@@ -79,7 +79,8 @@ export interface Services extends LiveServices, AppServices, ExchangeServices {
   readonly workers: Workers
   readonly upstreams: UpstreamClient
   readonly plugins: PluginMetrics
-  readonly lifecycle: { draining: boolean }
+  readonly lifecycle: Lifecycle
+  /** A proxy that leaves is ready: its gateway takes calls, and its next connection reaches another proxy. */
   readonly unready: Unready
   readonly times: ServingTimes
   /** Closes the services, which must not be in use. */
@@ -109,7 +110,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
   const limits = new LeasedLimits(leases)
   const counting: Counting = { countTokens: (call) => workers.countTokens(call), log }
   const namespaceLimits = new LimitMetrics(metrics)
-  const lifecycle = { draining: false }
+  const lifecycle: Lifecycle = { phase: 'serving' }
   const states = new UpstreamStates({
     listener: new TargetMetrics(metrics, log),
     services: {
@@ -148,7 +149,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     journal: options.journal,
     tracer: options.tracing && new Tracer(options.tracing),
     lifecycle,
-    unready: () => (lifecycle.draining ? 'draining' : keys.available() ? undefined : 'keys lost'),
+    unready: () => (lifecycle.phase === 'draining' ? 'draining' : keys.available() ? undefined : 'keys lost'),
     async close() {
       journaled?.close()
       admission.close()

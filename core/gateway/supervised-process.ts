@@ -67,10 +67,11 @@ export class SupervisedProcess {
       listener.onReport(this, report)
     })
     this.#child.on('error', (error) => {
-      // If it was started, 'exit' follows.
+      // If it was started, 'close' follows.
       if (this.pid === undefined) end({ error })
     })
-    this.#child.once('exit', (code, signal) => end({ code, signal }))
+    // After its last reports: a connection that it had accepted must not go to another process.
+    this.#child.once('close', (code, signal) => end({ code, signal }))
   }
 
   /** Undefined if it could not be started. */

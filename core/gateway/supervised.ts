@@ -19,7 +19,7 @@ export interface Assignment {
   readonly folder: string
   /** Where the supervisor listens. */
   readonly urls: Urls
-  /** How many processes had its place before it, and have ended. */
+  /** How many processes had its place before it. All have ended but perhaps a proxy that leaves: it serves its last calls. */
   readonly predecessors: number
 }
 
@@ -31,7 +31,7 @@ export type Order =
   | { readonly type: 'certificate'; readonly certificate: Certificate }
   | { readonly type: 'drain'; readonly times: DrainTimes }
   | { readonly type: 'reload' }
-  /** Its code is of an older version: it ends once its open calls have ended. */
+  /** Its code is of another version than the one installed: it ends once its open calls have ended. */
   | { readonly type: 'leave' }
   /** All processes serve, for the first time: control creates what is shown once, and answers `welcome`. */
   | { readonly type: 'started' }
@@ -44,7 +44,7 @@ export type Report =
   | { readonly type: 'alive' }
   | { readonly type: 'serving' }
   | { readonly type: 'accepted'; readonly id: number }
-  /** It serves its open calls to their end: a successor may start. */
+  /** A proxy serves its open calls to their end: a successor may start. It may be said twice. */
   | { readonly type: 'leaving' }
   | { readonly type: 'welcome'; readonly notices: readonly string[]; readonly text: string }
 
@@ -54,6 +54,8 @@ export interface Orders {
   certificate?(certificate: Certificate): void
   /** Ends the process's work. It may be called again, with less time. */
   drain(times: DrainTimes): Promise<void>
+  /** Ends the process's work once its open calls have ended, however long they take. It may be called again, and `drain` meanwhile. */
+  leave(): Promise<void>
   reload?(): void
   started?(): Promise<Omit<Report & { readonly type: 'welcome' }, 'type'>>
   replaced?(role: Role): void
@@ -91,25 +93,16 @@ export interface Supervised {
 }
 
 /**
- * How long a proxy that leaves still serves its connections, in milliseconds: its replies tell clients to close them. Closing a connection
- * that seems idle would break the call that is just being sent on it.
- */
-const LEAVE_MS = 2_000
-
-/**
  * Serves under the supervisor: carries out its orders, and drains if the supervisor ends. `grace`: how long open calls may go on without a
- * supervisor, or after `leave`, in milliseconds.
+ * supervisor, in milliseconds.
  */
 export function serveSupervised(role: Role, orders: Orders, grace: number): Supervised {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const drain = (times: DrainTimes): void => void orders.drain(times).then(resolve, reject)
   const leave = (): void => {
-    // Control serves no calls, and is replaced when it has ended: its successor needs its sockets.
-    if (role === 'control') drain({ delay: 0, grace: 0 })
-    else {
-      report({ type: 'leaving' })
-      drain({ delay: LEAVE_MS, grace })
-    }
+    // Control is replaced when it has ended: its successor needs its sockets.
+    if (role === 'proxy') report({ type: 'leaving' })
+    orders.leave().then(resolve, reject)
   }
   process.on('message', (order: Order, socket?: Socket) => {
     if (order.type === 'connection' && socket !== undefined) {

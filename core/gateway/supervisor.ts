@@ -61,7 +61,7 @@ export class Supervisor {
   readonly #serving = new Set<SupervisedProcess>()
   /** Processes that announced their shutdown. */
   readonly #leaving = new WeakSet<SupervisedProcess>()
-  /** Processes of an older version that were ordered to leave. */
+  /** Processes of another version that were ordered to leave. */
   readonly #outdated = new WeakSet<SupervisedProcess>()
   /** How many processes of a place ended soon after their start, one after the other. */
   readonly #failures = new Map<string, number>()
@@ -71,6 +71,8 @@ export class Supervisor {
   #urls: Urls = { clients: '', people: '' }
   /** What processes are started with from now on. */
   #version: string
+  /** Since when, in monotonic milliseconds. */
+  #versionSince = performance.now()
   #upgrading: Promise<void> | undefined
   /** Resolves when the next process serves, or the gateway stops. */
   #nextServing = Promise.withResolvers<void>()
@@ -102,6 +104,7 @@ export class Supervisor {
       this.#send('control', { type: 'started' })
       const welcome = await this.#welcome.promise
       this.#isStarted = true
+      this.#replaceOutdated()
       return { url, welcome }
     } catch (error) {
       await this.stop({ delay: 0, grace: 0 })
@@ -124,7 +127,8 @@ export class Supervisor {
       // It may be just about to be installed.
       log.warn({ err }, 'the installed version cannot be read, keeping all processes')
     }
-    this.#send('control', { type: 'reload' })
+    // The successor of one that leaves compares the files when it starts.
+    for (const control of this.#of('control')) if (!this.#outdated.has(control)) control.send({ type: 'reload' })
   }
 
   /** Drains all processes. Resolves when they have ended. It may be called again, with less time. */
@@ -173,13 +177,15 @@ export class Supervisor {
 
   #onReport(process: SupervisedProcess, report: Report): void {
     if (report.type === 'accepted') this.#handover.taken(report.id)
-    else if (report.type === 'loaded') this.#upgrade(report.version)
+    else if (report.type === 'loaded') this.#onLoaded(process, report.version)
     else if (report.type === 'serving') this.#onServing(process)
     else if (report.type === 'welcome') this.#welcome.resolve(report)
-    else if (report.type === 'leaving' && !this.#isStopping) {
-      this.#leaving.add(process)
-      this.#replace(process)
-    }
+    else if (report.type === 'leaving') this.#onLeaving(process)
+  }
+
+  #onLoaded(process: SupervisedProcess, version: string): void {
+    // One that was started earlier may have loaded what was installed before.
+    if (process.startedAt >= this.#versionSince) this.#upgrade(version)
   }
 
   #onServing(process: SupervisedProcess): void {
@@ -190,24 +196,42 @@ export class Supervisor {
     if (this.#serving.size === this.#options.workers + 1) this.#started.resolve()
     this.#nextServing.resolve()
     this.#nextServing = Promise.withResolvers()
+    this.#replaceOutdated()
   }
 
-  /** Replaces the processes of other versions, one after the other. */
+  #onLeaving(process: SupervisedProcess): void {
+    // It says so again if it has an exception while it leaves.
+    if (this.#leaving.has(process)) return
+    this.#leaving.add(process)
+    this.#handover.rest(process)
+    if (!this.#isStopping) this.#replace(process)
+  }
+
+  /** Replaces all processes if this is another version than theirs. */
   #upgrade(version: string): void {
     if (version === this.#version || this.#isStopping) return
     this.#options.log.info({ from: this.#version, to: version }, 'another version was installed, replacing all processes')
     this.#version = version
-    this.#upgrading ??= this.#replaceOutdated().finally(() => {
+    this.#versionSince = performance.now()
+    this.#replaceOutdated()
+  }
+
+  /** Replaces the processes of another version than the last one. Without effect before all processes serve. */
+  #replaceOutdated(): void {
+    if (!this.#isStarted) return
+    this.#upgrading ??= this.#replaceEach().finally(() => {
       this.#upgrading = undefined
     })
   }
 
-  /** Control first: a proxy of the new version may ask for what the old one does not know. */
-  async #replaceOutdated(): Promise<void> {
+  /** One after the other, control first: a proxy of the new version may ask for what the old one does not know. */
+  async #replaceEach(): Promise<void> {
     for (;;) {
       const outdated = [...this.#of('control'), ...this.#of('proxy')].find((process) => this.#isOutdated(process))
       if (outdated === undefined || this.#isStopping) return
       this.#outdated.add(outdated)
+      // Before the order: it has then accepted all of its connections when it says that it leaves.
+      this.#handover.rest(outdated)
       outdated.send({ type: 'leave' })
       while (!this.#isStopping && !this.#hasSuccessor(outdated)) await this.#nextServing.promise
     }
@@ -224,13 +248,15 @@ export class Supervisor {
   #onEnd(process: SupervisedProcess, end: ProcessEnd): void {
     const { log } = this.#options
     this.#processes.delete(process)
+    this.#handover.remove(process)
     if (this.#isStopping) return
     if ('error' in end) log.error({ process: process.id, err: end.error }, 'a process of the gateway could not be started')
     if (!this.#isStarted) {
       this.#failStart(('code' in end && end.code) || 1)
       return
     }
-    if ('code' in end && !this.#outdated.has(process))
+    const isExpected = 'code' in end && end.code === 0 && this.#outdated.has(process)
+    if ('code' in end && !isExpected)
       log.error({ process: process.id, pid: process.pid, ...end }, 'a process of the gateway has ended')
     if (!this.#leaving.has(process)) this.#replace(process)
   }
@@ -242,7 +268,6 @@ export class Supervisor {
 
   /** Starts the successor of a process that has ended, or that serves its last calls. */
   #replace(process: SupervisedProcess): void {
-    this.#handover.remove(process)
     this.#serving.delete(process)
     const { role, slot } = process
     const place = `${role}-${slot}`

@@ -20,6 +20,11 @@ import { modelEndpoints } from '../protocol/endpoints/model-endpoints.ts'
 import type { HostCounter } from '../sdk/api.ts'
 import { STRICT_TRANSPORT } from './tls.ts'
 
+/** Whether a process serves, serves only the calls of the connections that it has, or ends with its gateway. */
+export interface Lifecycle {
+  phase: 'serving' | 'leaving' | 'draining'
+}
+
 /** The services that every request uses. */
 export interface AppServices {
   readonly settlement: Settlement
@@ -29,8 +34,8 @@ export interface AppServices {
   readonly admission: Admission
   /** The open requests. */
   readonly open: LinkedList<Exchange>
-  /** While the gateway drains, every reply closes its connection. */
-  readonly lifecycle: { readonly draining: boolean }
+  /** Every reply of a process that does not only serve closes its connection. */
+  readonly lifecycle: Readonly<Lifecycle>
   /** Milliseconds without reads before a client is disconnected that has a reply to read. */
   readonly writeStall: number
 }
@@ -121,7 +126,7 @@ function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middle
     ctx.res.setHeader('x-request-id', exchange.id)
     for (const name in PRIVATE) ctx.res.setHeader(name, PRIVATE[name]!)
     if (ctx.req.socket instanceof TLSSocket) ctx.res.setHeader(...STRICT_TRANSPORT)
-    if (lifecycle.draining) ctx.res.setHeader('connection', 'close')
+    if (lifecycle.phase !== 'serving') ctx.res.setHeader('connection', 'close')
     open.add(exchange)
     ctx.res.once('close', () => {
       open.remove(exchange)

@@ -12,6 +12,7 @@ import {
   validateHeaderValue,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Middleware } from 'koa'
 import type { LinkedList } from '../async/event-loop.ts'
 import { Batch } from '../async/event-loop.ts'
@@ -259,6 +260,11 @@ export interface Listeners {
   readonly adminUrl: string
   /** Serves a connection that another process accepted. */
   accept(listener: ListenerName, socket: Socket): void
+  /**
+   * Closes idle connections that other processes accepted. Resolves when none is open, or when those that are open have had no call for
+   * `grace` milliseconds.
+   */
+  empty(grace: number): Promise<void>
   /** Closes the listeners. Resolves when open calls have ended; fails calls still open after `grace` milliseconds. */
   stop(grace: number): Promise<void>
 }
@@ -286,6 +292,7 @@ export async function openListeners(
           throw error
         })
   const accepted = new Set<Socket>()
+  const serving = { servers: [...new Set([front, back])], accepted, open: services.open }
   return {
     url,
     adminUrl,
@@ -295,27 +302,40 @@ export async function openListeners(
       const server = listener === 'clients' ? front : back
       server.emit('connection', socket)
     },
-    stop: (grace) => stop({ servers: [...new Set([front, back])], accepted, open: services.open, grace }),
+    empty: (grace) => empty(serving, grace),
+    stop: (grace) => stop(serving, grace),
   }
 }
 
-interface Stopping {
+interface Serving {
   readonly servers: readonly Server[]
   /** Connections that the servers do not count, because other processes accepted them. */
   readonly accepted: ReadonlySet<Socket>
   readonly open: LinkedList<Exchange>
-  readonly grace: number
+}
+
+/** How often idle connections are closed, in milliseconds. */
+const SWEEP_MS = 50
+
+/** Closes connections as they become idle. The servers stay open: a server that is closed does not enforce its limits for heads any more. */
+async function empty({ servers, accepted, open }: Serving, grace: number): Promise<void> {
+  for (let calledAt = performance.now(); accepted.size > 0; await delay(SWEEP_MS)) {
+    for (const server of servers) server.closeIdleConnections()
+    // Live views of the console never end.
+    if (open[Symbol.iterator]().some(({ endpoint }) => endpoint !== undefined)) calledAt = performance.now()
+    else if (performance.now() - calledAt >= grace) return
+  }
 }
 
 /** Closes the listeners and waits for open calls; after `grace` milliseconds sends them an error. */
-async function stop({ servers, accepted, open, grace }: Stopping): Promise<void> {
+async function stop({ servers, accepted, open }: Serving, grace: number): Promise<void> {
   const listenersClosed = servers.map((server) => new Promise((resolve) => server.close(resolve)))
   // `once` of node:events would reject if a client resets its connection.
   const acceptedClosed = Array.from(accepted, (socket) => new Promise((resolve) => socket.once('close', resolve)))
   // A keep-alive socket would serve on after its stream ends: idle sockets are closed repeatedly.
   const sweep = setInterval(() => {
     for (const server of servers) server.closeIdleConnections()
-  }, 50)
+  }, SWEEP_MS)
   const graceTimer = setTimeout(() => {
     for (const exchange of open) exchange.end(new GatewayError('service_unavailable', { headers: { 'retry-after': '1' } }))
     setTimeout(() => {

@@ -14,7 +14,9 @@ export async function supervise(options: StartOptions, io: CommandIo): Promise<n
   } catch (error) {
     return printStartError(error, options, io)
   }
-  const supervisor = new Supervisor({ workers, listen: options, adminListen, certificate, log, installedVersion })
+  // The path that processes are started by.
+  const installed = (): string => installedVersion(process.argv[1]!)
+  const supervisor = new Supervisor({ workers, listen: options, adminListen, certificate, log, installedVersion: installed })
   const ending = untilSignal({ reload: () => supervisor.reload(), drain: (times) => supervisor.stop(times) }, options, log)
   try {
     const { url, welcome } = await supervisor.start()

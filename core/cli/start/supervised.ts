@@ -74,6 +74,8 @@ async function control(assignment: Assignment, options: StartOptions, { io, log 
       return { notices: running.notices, text: formatWelcome(access, running.urls) }
     },
     drain: ({ grace }) => running.close(grace),
+    // It serves no calls.
+    leave: () => running.close(0),
   }
 }
 
@@ -98,5 +100,10 @@ async function proxy(assignment: Assignment, options: StartOptions, { io, log }:
     uploads: uploadsIn(options),
     corsOrigins: options.corsOrigins,
   })
-  return { connection: running.accept, certificate: running.useCertificate, drain: (times) => running.drain(times) }
+  return {
+    connection: running.accept,
+    certificate: running.useCertificate,
+    drain: (times) => running.drain(times),
+    leave: () => running.leave(options.grace * 1000),
+  }
 }

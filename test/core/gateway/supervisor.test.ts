@@ -1,21 +1,46 @@
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter, on, once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { SUPERVISED } from '../../../core/gateway/supervised.ts'
 import { StartFailed, Supervisor } from '../../../core/gateway/supervisor.ts'
 import type { Log } from '../../../core/observe/log.ts'
+import { until } from '../../support/poll.ts'
 
-/** What the supervisor sees of a process of a gateway. It writes the options of its Node into a file with the name of its role. */
-const PROGRAM = `import { writeFileSync } from 'node:fs'
-const { role } = JSON.parse(process.env.${SUPERVISED})
-writeFileSync(new URL(role, import.meta.url), process.env.NODE_OPTIONS ?? '')
+/**
+ * What the supervisor sees of a process of a gateway. It writes the options of its Node into a file with the name of its role, and its orders
+ * into one with its own. A proxy tells clients its name, obeys `leave` late, and says at SIGUSR2 that it leaves, as after an exception.
+ */
+const PROGRAM = `import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+const file = (name) => new URL(name, import.meta.url)
+const { role, process: name } = JSON.parse(process.env.${SUPERVISED})
+writeFileSync(file(role), process.env.NODE_OPTIONS ?? '')
 if (process.env.UMG_NEVER_SERVES) await new Promise(() => setInterval(() => {}, 1000))
-process.on('message', ({ type }) => {
+const version = readFileSync(file('version'), 'utf8')
+if (process.env.UMG_LOADS_LATE) {
+  appendFileSync(file(name), 'loads')
+  while (!existsSync(file('go'))) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+process.send({ type: 'loaded', version })
+process.on('message', ({ type, id }, socket) => {
+  appendFileSync(file(name), type + ' ')
   if (type === 'started') process.send({ type: 'welcome', notices: [], text: '' })
   if (type === 'drain') process.disconnect()
+  if (type === 'connection') {
+    process.send({ type: 'accepted', id })
+    socket.end(name + ' ')
+  }
+  if (type === 'leave' && role === 'control') setTimeout(process.exit, 100)
+  else if (type === 'leave') {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+    process.send({ type: 'leaving' })
+  }
 })
+process.on('SIGUSR2', () => process.send({ type: 'leaving' }, () => process.exit(1)))
 process.send({ type: 'serving' })
 `
 
@@ -34,11 +59,14 @@ describe('the supervisor of processes', () => {
     folder = await mkdtemp(join(tmpdir(), 'umg-supervisor-'))
     const program = join(folder, 'program.mjs')
     await writeFile(program, PROGRAM)
+    await install('1.0.0')
     process.argv = [execPath, program]
     log = new EventEmitter()
-    const write = (fields: object, message: string) => log.emit(message, { at: performance.now(), ...fields })
+    const write = (fields: object, message: string) => {
+      for (const name of [message, 'line']) log.emit(name, { at: performance.now(), message, ...fields })
+    }
     const listen = { host: '127.0.0.1', port: 0 }
-    const installedVersion = (): string => '1.0.0'
+    const installedVersion = (): string => readFileSync(join(folder, 'version'), 'utf8')
     supervisor = new Supervisor({ workers: 1, listen, log: { info: write, error: write } as unknown as Log, installedVersion })
   })
 
@@ -49,10 +77,15 @@ describe('the supervisor of processes', () => {
     await rm(folder, { recursive: true })
   })
 
+  function install(version: string): Promise<void> {
+    return writeFile(join(folder, 'version'), version)
+  }
+
   function heal(): void {
     process.execPath = execPath
     delete process.env.UMG_TOO_LARGE
     delete process.env.UMG_NEVER_SERVES
+    delete process.env.UMG_LOADS_LATE
     if (nodeOptions === undefined) delete process.env.NODE_OPTIONS
     else process.env.NODE_OPTIONS = nodeOptions
   }
@@ -118,5 +151,64 @@ describe('the supervisor of processes', () => {
     expect(fourth - third).to.be.above(790)
     await supervisor.stop({ delay: 0, grace: 0 })
     expect(supervisor.processes).to.deep.equal({})
+  })
+
+  describe('when another version was installed', () => {
+    let url: URL
+    let lines: AsyncIterator<readonly [{ readonly process: string; readonly message: string }]>
+
+    beforeEach(async () => {
+      url = new URL((await supervisor.start()).url)
+      lines = on(log, 'line') as typeof lines
+      await install('2.0.0')
+    })
+
+    /** Resolves when a process, such as `control.3 process serves`, has said so. */
+    async function said(line: string): Promise<void> {
+      for (;;) {
+        const [{ process: id, message }] = (await lines.next()).value
+        if (`${id} ${message}` === line) return
+      }
+    }
+
+    const connection = () => text(connect(Number(url.port), url.hostname))
+
+    it('hands a connection to one process only, although a proxy obeys late', async () => {
+      supervisor.reload()
+      await said('control.3 process serves')
+      const served = await Promise.all(Array.from({ length: 4 }, connection))
+      expect(served).to.deep.equal(Array.from({ length: 4 }, () => 'proxy-1.4 '))
+    })
+
+    it('starts one successor for a proxy that leaves, and then has an exception', async () => {
+      supervisor.reload()
+      await said('proxy-1.4 process serves')
+      process.kill(supervisor.processes['proxy-1.2']!, 'SIGUSR2')
+      await said('proxy-1.2 a process of the gateway has ended')
+      expect(Object.keys(supervisor.processes)).to.have.members(['control.3', 'proxy-1.4'])
+    })
+
+    it('tells only the successor of control to reload', async () => {
+      supervisor.reload()
+      await said('control.3 process serves')
+      supervisor.reload()
+      await said('proxy-1.4 process serves')
+      expect(await readFile(join(folder, 'control.1'), 'utf8')).to.equal('started leave ')
+      expect(await readFile(join(folder, 'control.3'), 'utf8')).to.contain('reload ')
+    })
+
+    it('goes by what was installed last, whatever a process has loaded that was started before', async () => {
+      process.env.UMG_LOADS_LATE = 'yes'
+      crashProxy()
+      await said('proxy-1.3 process started')
+      delete process.env.UMG_LOADS_LATE
+      await until(async () => (await readFile(join(folder, 'proxy-1.3'), 'utf8').catch(() => '')) === 'loads')
+      await install('3.0.0')
+      supervisor.reload()
+      await said('control.4 process serves')
+      await writeFile(join(folder, 'go'), '')
+      await said('proxy-1.5 process serves')
+      expect(Object.keys(supervisor.processes)).to.include.members(['control.4', 'proxy-1.5'])
+    })
   })
 })

@@ -20,7 +20,7 @@ describe('The listeners of a process', () => {
       shed: { add: () => undefined },
       admission: {},
       open: new LinkedList(),
-      lifecycle: { draining: false },
+      lifecycle: { phase: 'serving' },
       writeStall: 60_000,
     } as unknown as AppServices
     const paths = { clients: [neverReplies], operators: [] }

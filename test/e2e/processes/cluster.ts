@@ -101,7 +101,7 @@ export class Cluster {
 }
 
 /** Returns what starts the cluster of a test, which ends with the test. Called in a suite. */
-export function clusterPerTest(): (files?: Readonly<Record<string, string>>) => Promise<Cluster> {
+export function clusterPerTest(): (...options: Parameters<typeof Cluster.start>) => Promise<Cluster> {
   let cluster: Cluster | undefined
 
   afterEach(async () => {
@@ -109,8 +109,8 @@ export function clusterPerTest(): (files?: Readonly<Record<string, string>>) => 
     cluster = undefined
   })
 
-  return async (files) => {
-    cluster = await Cluster.start(files)
+  return async (...options) => {
+    cluster = await Cluster.start(...options)
     return cluster
   }
 }

@@ -139,6 +139,20 @@ describe('a gateway of several processes', () => {
     expect(await gateway.metric('umg_process_restarts_total{role="proxy"}')).to.equal(1)
   })
 
+  it('lets the calls of a proxy end that has lost an error, however long they take', async () => {
+    const files = { 'routes.yaml': withNamespace('first'), 'careless.ts': CARELESS }
+    const gateway = await start(files, { UMG_GRACE: '0' })
+    const streams = await Promise.all(
+      Array.from({ length: 2 }, () =>
+        gateway.call('Count\nsandbox: chunks=50 interval=100ms', { model: 'first/m', stream: true, close: true }),
+      ),
+    )
+    await gateway.call('Hello!', { model: 'first/m', close: true, headers: { 'x-lose': 'yes' } })
+    const ends = await Promise.all(streams.map((reply) => reply.text()))
+    for (const end of ends) expect(end).to.contain('[DONE]')
+    await gateway.umg.prints(/"code":1,.*"a process of the gateway has ended"/)
+  })
+
   it('shares the limits of a key among all processes', async () => {
     const gateway = await start({ 'routes.yaml': LIMITED })
     const all = await gateway.statuses(14)
