@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { ParameterizedContext } from 'koa'
-import type { Linked } from '../async/event-loop.ts'
+import type { Linked } from '../async/linked-list.ts'
 import type { Config } from '../config/config.ts'
 import { CLIENT_GONE } from '../dispatch/attempt.ts'
 import { Relay } from '../dispatch/relay.ts'
