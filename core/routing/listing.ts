@@ -46,12 +46,10 @@ export class ModelListing {
     const known = this.#lists.get(name)
     if (known !== undefined) return known
     const isServed = this.#table.served(principal)
-    const models = [...this.#curatedModels(), ...described.flatMap(({ models }) => [...models.values()])].filter(
-      ({ id }) => {
-        const model = this.#table.resolve(id)
-        return model !== undefined && isServed(model)
-      },
-    )
+    const models = [...this.#curatedModels(), ...described.flatMap(({ models }) => [...models.values()])].filter(({ id }) => {
+      const model = this.#table.resolve(id)
+      return model !== undefined && isServed(model)
+    })
     this.#lists.set(name, models)
     return models
   }

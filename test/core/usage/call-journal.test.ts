@@ -172,7 +172,8 @@ describe('the journal of calls', () => {
     circular.self = circular
     const tags = circular as Record<string, string>
     const ids = [newRequestId(), newRequestId()]
-    for (const id of ids) journal.note({ ...call(id), tags, principal: { account: 1n as never, keyId: 'key_1', tags } }, attempt('ok'))
+    for (const id of ids)
+      journal.note({ ...call(id), tags, principal: { account: 1n as never, keyId: 'key_1', tags } }, attempt('ok'))
     await Promise.resolve()
     await end()
     const rows = await replayed()

@@ -63,7 +63,10 @@ for (const workers of ['1', '2'])
 
     after(() => home?.remove())
 
-    async function call(set: string, stream: boolean): Promise<{ readonly status: number; readonly text: string; readonly id: string }> {
+    async function call(
+      set: string,
+      stream: boolean,
+    ): Promise<{ readonly status: number; readonly text: string; readonly id: string }> {
       const reply = await fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'x-set': set },
@@ -73,7 +76,8 @@ for (const workers of ['1', '2'])
     }
 
     /** The line of a call in the log. */
-    const lineOf = async (id: string) => JSON.parse((await umg.prints(new RegExp(`^\\{.*"id":"${id}".*"msg":"call"\\}$`, 'm')))[0])
+    const lineOf = async (id: string) =>
+      JSON.parse((await umg.prints(new RegExp(`^\\{.*"id":"${id}".*"msg":"call"\\}$`, 'm')))[0])
 
     for (const stream of [false, true]) {
       for (const set of SERVED)
