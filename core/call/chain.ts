@@ -313,7 +313,10 @@ export class LinkState implements CallState {
     return this.#exchange.principal
   }
 
+  /** Its ids are keys of limits, caches and rows. */
   set principal(principal: Principal | undefined) {
+    if (principal !== undefined && (typeof principal.keyId !== 'string' || typeof principal.account !== 'string'))
+      throw new ContractViolation('BAD_PRINCIPAL')
     this.#exchange.principal = principal
   }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { ParameterizedContext } from 'koa'
-import type { Linked } from '../async/event-loop.ts'
+import type { Linked } from '../async/linked-list.ts'
 import type { Config } from '../config/config.ts'
 import { CLIENT_GONE } from '../dispatch/attempt.ts'
 import { Relay } from '../dispatch/relay.ts'
@@ -346,7 +346,7 @@ export class Exchange implements Linked {
     this.#reply = failure === undefined ? reply : { kind: 'error', error: failure, stream }
   }
 
-  /** Opens the stream to the client. */
+  /** Opens the stream to the client. Not of a closed call, which would leave it open for ever. */
   openStream(wire = this.wire): Relay {
     const stream = new Relay(this.#services!.heartbeat, wire)
     this.answer({ kind: 'stream', stream })

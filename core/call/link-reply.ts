@@ -17,6 +17,8 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
   if (linkReply === undefined) throw new ContractViolation('NO_NEXT_NO_REPLY')
   const principal = requirePrincipal(exchange)
   const call = await exchange.call()
+  // Its client may have left while the link ran: a settled hook keeps the body of its call.
+  exchange.signal.throwIfAborted()
   exchange.decide()
   exchange.generation!.table.route(call.model, principal)
   const { link, reply } = linkReply

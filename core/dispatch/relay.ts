@@ -23,12 +23,13 @@ const TOLERANCE_MS = 20
 const silences = new Deadlines<Relay>(TOLERANCE_MS)
 
 /**
- * A stream to the client: held → begun → committed → ended → finished.
+ * A stream to the client: held → begun → committed → ended → finished; or closed, from any of these.
  *
  * Held: events are buffered; a retry can still replace a failed attempt, invisibly to the client. Begun: a meaningful event has
  * arrived; the attempt can be replaced until this iteration of the event loop ends. Committed: events are sent as they arrive.
- * Ended: by a finish and `[DONE]`, or by one error frame and a broken connection, because the official SDKs read a plain end as
- * success. Finished: the call's own side has recorded the end, so the client may have it.
+ * Ended: all events are there, and the last ones wait. Finished: the call's own side has recorded the end, so the client has it. Closed:
+ * nothing more is written. A stream that fails is closed after one error frame and with a broken connection, because the official SDKs
+ * read a plain end as success.
  */
 export class Relay implements StreamSink, Expiring {
   previous: this | undefined
@@ -39,8 +40,10 @@ export class Relay implements StreamSink, Expiring {
   readonly #wire: ClientWire
   /** The content type of the reply. */
   type = EVENTS
-  #state: 'held' | 'begun' | 'committed' | 'ended' | 'finished' = 'held'
+  #state: 'held' | 'begun' | 'committed' | 'ended' | 'finished' | 'closed' = 'held'
   #pending = ''
+  /** The end marker. */
+  #done = ''
   /** Of the frames so far. */
   #last = ''
   #encoding: 'latin1' | 'utf8' = 'utf8'
@@ -70,8 +73,14 @@ export class Relay implements StreamSink, Expiring {
     return this.#state !== 'held'
   }
 
+  /** No event may follow. */
   get ended(): boolean {
-    return this.#state === 'ended' || this.#state === 'finished'
+    return this.#state === 'ended' || this.#isOver
+  }
+
+  /** Finished or closed. */
+  get #isOver(): boolean {
+    return this.#state === 'finished' || this.#state === 'closed'
   }
 
   /** The head is sent: failures are now error frames. */
@@ -112,28 +121,35 @@ export class Relay implements StreamSink, Expiring {
     if (!this.#response.writableNeedDrain) this.#resume()
   }
 
+  /** Its source has no more events: the last ones, and the end marker, wait for `finish` or `fail`. */
   end(done: string): void {
-    this.#pending += done
+    if (this.ended) return
+    this.#done = done
     this.#state = 'ended'
     this.firstByteAt ??= performance.now()
   }
 
+  /** The end is recorded: the client gets the last events and the end marker, now or with the head. */
   finish(): void {
+    if (this.#isOver) return
     this.#state = 'finished'
     silences.remove(this)
-    if (this.#response !== undefined) this.#finish(this.#response)
+    if (this.#response !== undefined) this.#writeEnd(this.#response)
   }
 
-  #finish(response: ServerResponse): void {
+  #writeEnd(response: ServerResponse): void {
     if (response.destroyed) return
-    response.end(this.#chunk(this.#pending, this.#encoding) + (this.#isChunked ? LAST_CHUNK : ''), this.#encoding)
+    const last = this.#chunk(this.#pending + this.#done, this.#encoding)
+    response.end(last + (this.#isChunked ? LAST_CHUNK : ''), this.#encoding)
   }
 
-  /** Ends by an error frame and a broken connection. Only after the head is sent. */
+  /**
+   * The call has failed: the client gets the pushed events, an error frame in place of the end marker, and a broken connection. Only after
+   * `open`.
+   */
   fail(error: GatewayError): void {
-    if (this.ended) return
-    this.#state = 'ended'
-    silences.remove(this)
+    if (this.#isOver) return
+    this.close()
     const response = this.#response!
     if (this.#pending !== '') this.#send(response, this.#pending, this.#encoding)
     this.#send(response, this.#wire.errorFrame(error, this.#last))
@@ -141,13 +157,13 @@ export class Relay implements StreamSink, Expiring {
     response.socket?.destroySoon()
   }
 
-  /** Writes the head and the buffered events. */
+  /** Writes the head and the buffered events: once, if the stream is not closed. */
   open(response: ServerResponse): void {
     this.#response = response
     response.on('drain', () => {
       if (this.#state === 'committed') this.#resume()
     })
-    if (this.#state === 'finished') this.#finish(response)
+    if (this.#state === 'finished') this.#writeEnd(response)
     // Its last events are sent with its end, which follows in this turn of the event loop.
     if (this.ended) return
     this.#isChunked = beginUnframed(response)
@@ -157,9 +173,9 @@ export class Relay implements StreamSink, Expiring {
     if (this.#state === 'committed' && !response.writableNeedDrain) this.#resume()
   }
 
-  /** Stops all writes: the connection is closed, or the call failed before its head. */
+  /** Writes nothing more: the client has gone, or has got an error in place of the stream. */
   close(): void {
-    this.#state = 'ended'
+    this.#state = 'closed'
     silences.remove(this)
   }
 

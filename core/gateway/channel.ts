@@ -17,6 +17,11 @@ export class ChannelError extends Error {
   override readonly name = 'ChannelError'
 }
 
+/** A message cannot be sent, since it is not JSON: it will never be. */
+export class EncodingError extends Error {
+  override readonly name = 'EncodingError'
+}
+
 const CLOSED = 'the connection to the other process has closed'
 
 /**
@@ -59,15 +64,16 @@ export class Channel<Remote extends object, Local extends object> {
 
   /**
    * Calls a function of the other side. Rejects with a ChannelError if it throws, or if the connection closes before it answers; a process
-   * that hangs is ended by the supervisor.
+   * that hangs is ended by the supervisor. Rejects with an EncodingError, and sends nothing, if the arguments are not JSON.
    */
-  call<Name extends keyof Remote & string>(name: Name, ...args: Arguments<Remote[Name]>): Promise<Result<Remote[Name]>> {
-    if (this.closed.aborted) return Promise.reject(new ChannelError(CLOSED))
+  async call<Name extends keyof Remote & string>(name: Name, ...args: Arguments<Remote[Name]>): Promise<Result<Remote[Name]>> {
+    if (this.closed.aborted) throw new ChannelError(CLOSED)
     const id = ++this.#lastId
+    const line = lineOf([id, name, args])
     const waiting = Promise.withResolvers<unknown>()
     this.#waiting.set(id, waiting)
-    this.#send([id, name, args])
-    return waiting.promise as Promise<Result<Remote[Name]>>
+    this.#stream.write(line)
+    return (await waiting.promise) as Result<Remote[Name]>
   }
 
   /** Closes this end. */
@@ -94,17 +100,21 @@ export class Channel<Remote extends object, Local extends object> {
   }
 
   async #answer(id: number, name: string, args: readonly unknown[]): Promise<void> {
-    let answer: Answer
+    let line: string
     try {
-      answer = { result: await this.#methods.get(name)!(...args) }
+      line = lineOf([id, null, { result: await this.#methods.get(name)!(...args) }])
     } catch (error) {
-      answer = { error: error instanceof Error ? error.message : String(error) }
+      line = lineOf([id, null, { error: error instanceof Error ? error.message : String(error) }])
     }
-    this.#send([id, null, answer])
+    this.#stream.write(line)
   }
+}
 
-  #send(message: Message): void {
-    this.#stream.write(`${JSON.stringify(message)}\n`)
+function lineOf(message: Message): string {
+  try {
+    return `${JSON.stringify(message)}\n`
+  } catch (cause) {
+    throw new EncodingError('the message is not JSON', { cause })
   }
 }
 

@@ -36,11 +36,17 @@ export async function loadGeneration(options: LoadOptions, files: FilesRead): Pr
   }
 }
 
-/** Names the plugin whose `create` has not ended. A module that does not end loading is not known by name. */
+/**
+ * Names the plugin whose `create` has not ended. Before that, nobody knows what is late: a module of a plugin that does not end loading, or
+ * the work of the load itself, which lets calls run between its steps.
+ */
 function tooSlow(options: LoadOptions, { creating }: InstanceLeases): Diagnostic {
-  const within = `within ${options.loadTimeout / 1000} seconds: check what it waits for`
-  if (creating === undefined) return { ...startOf(options), message: `a plugin was not loaded ${within}`, frame: '' }
-  return { ...startOf(options), ...creating.at, message: `${creating.place}: create() did not end ${within}`, frame: '' }
+  const within = `within ${options.loadTimeout / 1000} seconds`
+  const message =
+    creating === undefined
+      ? `this file was not loaded ${within}: a plugin's module waits for something, or this process has too much other work`
+      : `${creating.place}: create() did not end ${within}: check what it waits for`
+  return { ...startOf(options), ...creating?.at, message, frame: '' }
 }
 
 async function load(

@@ -11,7 +11,7 @@ import { waitingTrace } from '../telemetry/call-trace.ts'
 import { newId } from '../text/ids.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
 import type { CallRecord, CallSink } from '../usage/call-record.ts'
-import { Channel, ChannelError } from './channel.ts'
+import { Channel, ChannelError, EncodingError } from './channel.ts'
 import type { ControlChannel, ControlMessages, ControlPlane, ProxyMessages } from './planes.ts'
 
 /** How long a record waits for others, in milliseconds. */
@@ -86,10 +86,7 @@ export class RemoteControl implements ControlPlane {
       retryMs: RETRY_MS,
       // One message at a time, so that a slow control process is not flooded.
       write: (batch) => this.#report(batch),
-      onFull: ({ row }) => {
-        options.onDropped(1)
-        if (row !== undefined) options.journal?.done([row])
-      },
+      onFull: (record) => this.#lose([record]),
     })
     this.recorder = { record: (record) => this.#record(record) }
     this.values = {
@@ -212,15 +209,31 @@ export class RemoteControl implements ControlPlane {
     this.#usedKeys.clear()
     try {
       const channel = this.#reachable()
-      await channel.call('report', batch, keyIds)
-      void this.#confirm(
-        channel,
-        batch.flatMap(({ row }) => row ?? []),
-      )
+      const sent = await this.#send(channel, batch, keyIds)
+      void this.#confirm(channel, rowsOf(sent))
     } catch (error) {
       for (const id of keyIds) this.#usedKeys.add(id)
       throw error
     }
+  }
+
+  /** Returns the records that were sent: what is not JSON, by a value that a plugin has set, is lost alone. */
+  async #send(channel: ControlChannel, batch: readonly CallRecord[], keyIds: readonly string[]): Promise<readonly CallRecord[]> {
+    try {
+      await channel.call('report', batch, keyIds)
+      return batch
+    } catch (error) {
+      if (!(error instanceof EncodingError)) throw error
+    }
+    const sent = batch.filter(isJson)
+    await channel.call('report', sent, keyIds)
+    this.#lose(batch.filter((record) => !sent.includes(record)))
+    return sent
+  }
+
+  #lose(records: readonly CallRecord[]): void {
+    this.#options.onDropped(records.length)
+    this.#options.journal?.done(rowsOf(records))
   }
 
   /** Keeps rows until control has written them: a control process that is killed loses those that it has not. */
@@ -232,5 +245,16 @@ export class RemoteControl implements ControlPlane {
     } catch {
       this.#records.addAgain(rows.map((row) => ({ row })))
     }
+  }
+}
+
+const rowsOf = (records: readonly CallRecord[]): CallsTable[] => records.flatMap(({ row }) => row ?? [])
+
+function isJson(record: CallRecord): boolean {
+  try {
+    JSON.stringify(record)
+    return true
+  } catch {
+    return false
   }
 }

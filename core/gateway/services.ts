@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { LinkedList } from '../async/event-loop.ts'
+import { LinkedList } from '../async/linked-list.ts'
 import { Admission, type AdmissionLimits } from '../call/admission.ts'
 import { LinkGuard } from '../call/chain.ts'
 import type { Exchange, ExchangeServices } from '../call/exchange.ts'

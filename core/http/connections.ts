@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Linked, LinkedList } from '../async/event-loop.ts'
+import { type Linked, LinkedList } from '../async/linked-list.ts'
 import { onTurn } from '../internals.ts'
 import type { HostCounter } from '../sdk/api.ts'
 

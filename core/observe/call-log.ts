@@ -47,8 +47,8 @@ export function callLine(outcome: Outcome, call: LoggedCall, tokens = outcome.us
     id: call.id,
     endpoint,
     stream,
-    key: principal?.keyId,
-    account: principal?.account,
+    key: textOf(principal?.keyId),
+    account: textOf(principal?.account),
     namespace: model?.namespace.slice(0, MAX_MODEL),
     model: model?.model.slice(0, MAX_MODEL),
     served: served && `${served.namespace}/${served.model}`.slice(0, MAX_MODEL),
@@ -110,9 +110,12 @@ function loggedTags(tags: LoggedCall['tags']): object | undefined {
 function jsonTags(tags: Readonly<Record<string, unknown>>): object {
   const logged: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(tags))
-    if (typeof value !== 'object') logged[name] = typeof value === 'bigint' ? Number(value) : value
+    if (typeof value !== 'object' && typeof value !== 'function') logged[name] = typeof value === 'bigint' ? Number(value) : value
   return logged
 }
+
+/** A third-party link may have changed an id of its principal to a value of any type. */
+const textOf = (id: unknown): string | undefined => (typeof id === 'string' ? id : undefined)
 
 /** OpenAI's SDKs count their retries in `x-stainless-retry-count`. */
 const retryCount = (value: string | string[] | undefined): number | undefined =>

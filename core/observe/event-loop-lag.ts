@@ -5,8 +5,8 @@ import { recentLags } from '../async/event-loop.ts'
 export const NO_MEASUREMENTS = 2 ** 31 - 1
 
 /**
- * Sets prom-client's gauges of the event loop by those of `EventLoopLag`: its own measurements, a hundred a second, never rest. Without a measurement since the last
- * scrape they are 0.
+ * Sets prom-client's gauges of the event loop by the measurements of `EventLoopLag`: prom-client's own, a hundred a second, never rest.
+ * Without a measurement since the last scrape they are 0.
  */
 export function setLagGauges(registry: Registry): void {
   const gauge = (name: string) => registry.getSingleMetric(`nodejs_eventloop_lag_${name}`) as Gauge & { collect: () => void }

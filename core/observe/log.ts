@@ -103,20 +103,34 @@ function stdout(): DestinationStream & { flush(done: (error?: Error) => void): v
   // Bytes: the length of buffered text is recomputed with every line.
   const bytes = pino.destination({ fd: 1, sync: false, minLength: 16_000, contentMode: 'buffer' })
   let isFlushDue = false
+  /** Bytes that are buffered or being written. */
+  let unwritten = 0
   const flush = (): void => {
     isFlushDue = false
     bytes.flush()
   }
+  bytes.on('write', (written: number) => {
+    unwritten = Math.max(0, unwritten - written)
+  })
+  // A flush does nothing during a write: the lines for which it was due may be few, and the last ones.
+  bytes.on('drain', () => {
+    if (unwritten > 0 && !isFlushDue) bytes.flush()
+  })
   return {
     // Its types declare text only.
     write: (line) => {
-      bytes.write(Buffer.from(line) as never)
+      const buffer = Buffer.from(line)
+      unwritten += buffer.length
+      bytes.write(buffer as never)
       // Not pino's own, which wakes up a process that has written nothing.
       if (isFlushDue) return
       isFlushDue = true
       setTimeout(flush, FLUSH_MS).unref()
     },
     flush: (done) => bytes.flush(done),
-    flushSync: () => bytes.flushSync(),
+    flushSync: () => {
+      bytes.flushSync()
+      unwritten = 0
+    },
   }
 }

@@ -13,12 +13,6 @@ interface Described {
   readonly models: ReadonlyMap<string, KnownModel>
 }
 
-/** The models that all principals with the same lists of globs may call. */
-interface Listed {
-  readonly of: readonly Described[]
-  readonly models: readonly KnownModel[]
-}
-
 /** The most lists that are kept: keys and accounts with the same globs share one. */
 const MAX_LISTS = 100
 
@@ -33,9 +27,11 @@ export class ModelListing {
   readonly #table: RoutingTable
   readonly #factsOf: (served: Served) => KnownFacts
   readonly #described = new Map<string, Described>()
-  #curated: Listed | undefined
-  /** By the kind of key and the lists of globs. */
-  readonly #lists = new BoundedMap<string, Listed>(MAX_LISTS)
+  /** The lists were made of these: when one of them changes, all lists are made again. */
+  #all: readonly Described[] = []
+  #curated: readonly KnownModel[] | undefined
+  /** The models that all principals with the same lists of globs may call, by the kind of key and the lists of globs. */
+  readonly #lists = new BoundedMap<string, readonly KnownModel[]>(MAX_LISTS)
 
   constructor(table: RoutingTable, factsOf: (served: Served) => KnownFacts) {
     this.#table = table
@@ -46,17 +42,24 @@ export class ModelListing {
   async list(principal: Principal): Promise<readonly KnownModel[]> {
     const described = await Promise.all([...this.#table.namespaces.values()].map((namespace) => this.#modelsOf(namespace)))
     const name = JSON.stringify([principal.kind, principal.models])
+    this.#renew(described)
     const known = this.#lists.get(name)
-    if (isOf(known, described)) return known.models
+    if (known !== undefined) return known
     const isServed = this.#table.served(principal)
-    const models = [...this.#curatedModels(described), ...described.flatMap(({ models }) => [...models.values()])].filter(
-      ({ id }) => {
-        const model = this.#table.resolve(id)
-        return model !== undefined && isServed(model)
-      },
-    )
-    this.#lists.set(name, { of: described, models })
+    const models = [...this.#curatedModels(), ...described.flatMap(({ models }) => [...models.values()])].filter(({ id }) => {
+      const model = this.#table.resolve(id)
+      return model !== undefined && isServed(model)
+    })
+    this.#lists.set(name, models)
     return models
+  }
+
+  /** Drops what was made of other descriptions: lists that nobody asks for would keep those in memory. */
+  #renew(described: readonly Described[]): void {
+    if (described.length === this.#all.length && described.every((each, index) => each === this.#all[index])) return
+    this.#all = described
+    this.#curated = undefined
+    this.#lists.clear()
   }
 
   /** The model of a name; undefined if no model has it, or the principal may not call it. */
@@ -103,13 +106,12 @@ export class ModelListing {
     }
   }
 
-  #curatedModels(described: readonly Described[]): readonly KnownModel[] {
-    if (isOf(this.#curated, described)) return this.#curated.models
-    const known = new Map(described.flatMap(({ models }) => [...models]))
+  #curatedModels(): readonly KnownModel[] {
+    if (this.#curated !== undefined) return this.#curated
+    const known = new Map(this.#all.flatMap(({ models }) => [...models]))
     const ids = [...this.#table.curated.values()].flatMap(({ name, routes }) => [...routes.keys()].map((id) => `${name}/${id}`))
-    const models = ids.map((id) => this.#combine(this.#table.resolve(id)!, known))
-    this.#curated = { of: described, models }
-    return models
+    this.#curated = ids.map((id) => this.#combine(this.#table.resolve(id)!, known))
+    return this.#curated
   }
 
   async #curatedModel(model: ModelId): Promise<KnownModel> {
@@ -126,10 +128,6 @@ export class ModelListing {
     return { ...whatAllAre(targets), id: model.id, created: 0, owner: model.namespace }
   }
 }
-
-/** Whether a list was made of these descriptions. */
-const isOf = (listed: Listed | undefined, described: readonly Described[]): listed is Listed =>
-  listed?.of.every((each, index) => each === described[index]) === true
 
 /** The parameters of chat completions that a provider maps; undefined if it passes all on, and the upstream decides. */
 function parametersOf({ provider }: NamedProvider, model: string): readonly string[] | undefined {

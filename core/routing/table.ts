@@ -231,12 +231,18 @@ export class RoutingTable {
     return this.#allows(this.#callerOf(principal), model)
   }
 
+  /** Whether the namespace, the account and the key all allow the model of this id; false if it is of an unknown namespace. */
+  mayCallNamed(id: string, principal: Principal): boolean {
+    const model = this.resolve(id)
+    return model !== undefined && this.mayCall(model, principal)
+  }
+
   #allows({ allowed }: Caller, { id, namespace, model }: ModelId): boolean {
     const isAllowed = this.#allowed.get(namespace)?.matches(model) ?? true
     return isAllowed && allowed.every((list) => list.matches(id))
   }
 
-  /** Of a frozen principal, which does not change, it is cached. */
+  /** The lists of globs of a principal, and its routes: made once for a frozen principal, which cannot change. */
   #callerOf(principal: Principal): Caller {
     const known = this.#callers.get(principal)
     if (known !== undefined) return known
@@ -244,12 +250,6 @@ export class RoutingTable {
     const caller = { allowed, routes: new BoundedMap<string, Route>(MOST_REMEMBERED) }
     if (Object.isFrozen(principal)) this.#callers.set(principal, caller)
     return caller
-  }
-
-  /** The same for a model by its id, which may be of an unknown namespace. */
-  mayCallNamed(id: string, principal: Principal): boolean {
-    const model = this.resolve(id)
-    return model !== undefined && this.mayCall(model, principal)
   }
 
   /** The route of a model of an upstream's namespace; undefined if the namespace is unknown or dormant. */

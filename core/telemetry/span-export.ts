@@ -34,6 +34,8 @@ export class SpanExport {
   readonly #spans: HostCounter
   readonly #calls: Flusher<TracedCall>
   #isLosing = false
+  /** What was not exported by then is counted as dropped, also if the collector takes it after that. */
+  #hasClosed = false
 
   constructor({ settings, origin, log, metrics }: SpanExportOptions) {
     this.#exporter = new OTLPTraceExporter({ url: settings.url })
@@ -60,36 +62,42 @@ export class SpanExport {
   /** Exports what waits, if the collector answers in time. No call may be added after this. */
   async close(): Promise<void> {
     const left = await this.#calls.close(LAST_EXPORT_MS)
+    this.#hasClosed = true
     if (left.length > 0) this.#lose(left, 'dropped', new CodedError('GATEWAY_ENDED', 'the gateway has ended'))
     await withTimeout(LAST_EXPORT_MS, this.#exporter.shutdown()).catch(() => undefined)
   }
 
-  /** Spans that cannot be exported are lost: a collector that is away for long would fill the memory. */
+  /** Never rejects. Spans that cannot be exported are lost: a collector that is away for long would fill the memory. */
   async #export(batch: readonly TracedCall[]): Promise<void> {
-    const spans = batch.flatMap((call) => spansOf(call, this.#origin))
-    const error = await new Promise<Error | undefined>((resolve) =>
-      this.#exporter.export(spans, ({ code, error: cause }) =>
-        resolve(code === SUCCESS ? undefined : (cause ?? new CodedError('EXPORT_FAILED', 'the export failed'))),
-      ),
-    )
+    const error = await this.#send(batch).catch((thrown: Error) => thrown)
+    if (this.#hasClosed) return
     if (error !== undefined) {
       this.#lose(batch, 'failed', error)
       return
     }
-    this.#spans.add(spans.length, 'exported')
+    this.#spans.add(spansIn(batch), 'exported')
     if (this.#isLosing) this.#log.info({}, 'spans are exported again')
     this.#isLosing = false
   }
 
-  #lose(calls: readonly TracedCall[], result: 'failed' | 'dropped', err: Error): void {
-    this.#spans.add(
-      calls.reduce((sum, call) => sum + countSpans(call), 0),
-      result,
+  /** Resolves to why the collector has not taken the spans. Rejects if they cannot be made. */
+  async #send(batch: readonly TracedCall[]): Promise<Error | undefined> {
+    const spans = batch.flatMap((call) => spansOf(call, this.#origin))
+    return await new Promise((resolve) =>
+      this.#exporter.export(spans, ({ code, error }) =>
+        resolve(code === SUCCESS ? undefined : (error ?? new CodedError('EXPORT_FAILED', 'the export failed'))),
+      ),
     )
+  }
+
+  #lose(calls: readonly TracedCall[], result: 'failed' | 'dropped', err: Error): void {
+    this.#spans.add(spansIn(calls), result)
     if (!this.#isLosing) this.#log.warn({ err }, 'spans are lost: they cannot be exported to the collector of traces')
     this.#isLosing = true
   }
 }
+
+const spansIn = (calls: readonly TracedCall[]): number => calls.reduce((sum, call) => sum + countSpans(call), 0)
 
 /** `ExportResultCode.SUCCESS`. */
 const SUCCESS = 0

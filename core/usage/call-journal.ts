@@ -62,10 +62,11 @@ export class CallJournal {
    * any promise that is resolved after this, and after `flush`. `charge`: of an attempt that is under way, in place of the call's.
    */
   note(call: ServedCall, attempt: AttemptRecord, charge?: ServedCharge): void {
+    const line = lineOf(call, attempt, charge)
     // One write for all calls that one turn of the event loop brings.
     if (this.#text === '') queueMicrotask(() => this.flush())
     this.#ids.push(call.id)
-    this.#text += `${lineOf(call, attempt, charge)}\n`
+    this.#text += `${line}\n`
   }
 
   /** Writes what was noted; after a failure, keeps it in memory until the next attempt. */

@@ -86,7 +86,7 @@ export function callRow(
     currency: cost === undefined ? null : 'USD',
     price: cost === undefined ? null : storable(cost.price),
     // The call's tags, set by the operator, override those of the key.
-    tags: tagsText(principal?.tags === undefined ? tags : { ...principal.tags, ...tags }),
+    tags: JSON.stringify(textTags(principal?.tags === undefined ? tags : { ...principal.tags, ...tags })),
     trace_id: trace?.traceId ?? null,
   }
 }
@@ -101,15 +101,20 @@ function linkFields({ name, ms, answered }: LinkRecord): LinkRecord {
   return { name: storable(name), ms: microseconds(ms) / 1000, ...(answered && { answered }) }
 }
 
-/** A third-party link may set values of any type. */
-const textOrNull = (name: unknown): string | null => (typeof name === 'string' ? storable(name) : null)
+/** A name that every database accepts. A third-party link may set values of any type: null for what is no text. */
+export const textOrNull = (name: unknown): string | null => (typeof name === 'string' ? storable(name) : null)
 
-function tagsText(tags: LoggedCall['tags']): string {
+type Tags = LoggedCall['tags']
+
+/** The tags that a row holds: those that are texts. A third-party link may set values of any type, also such as JSON does not know. */
+export function textTags(tags: Tags): Tags {
   const all = Object.entries(tags)
-  if (all.length === 0) return '{}'
+  if (all.length === 0) return NO_TAGS
   const texts = all.filter(([, value]) => typeof value === 'string').slice(0, MAX_TAGS)
-  return JSON.stringify(Object.fromEntries(texts.map(([tag, value]) => [storable(tag), storable(value)])))
+  return Object.fromEntries(texts.map(([tag, value]) => [storable(tag), storable(value)]))
 }
+
+const NO_TAGS: Tags = {}
 
 const countOrNull = (tokens: number | undefined): number | null => (tokens === undefined ? null : Math.min(tokens, MAX_TOKENS))
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import type { AttemptRecord, Cost, ModelId, Outcome, Usage } from '../sdk/api.ts'
 import type { CallsTable } from '../store/schema.ts'
-import { callRow, type RowCall } from './call-record.ts'
+import { callRow, type RowCall, textOrNull, textTags } from './call-record.ts'
 
 /** What a call has used by its last attempt that used tokens. */
 export interface ServedCharge {
@@ -60,10 +60,10 @@ export function lineOf(call: ServedCall, attempt: AttemptRecord, charge = call.c
   const fields: Fields = [
     VERSION,
     call.id,
-    principal?.account ?? null,
-    principal?.keyId ?? null,
-    principal?.tags ?? null,
-    call.tags,
+    textOrNull(principal?.account),
+    textOrNull(principal?.keyId),
+    principal?.tags === undefined ? null : textTags(principal.tags),
+    textTags(call.tags),
     call.endpointName,
     call.model ?? null,
     call.stream !== undefined,

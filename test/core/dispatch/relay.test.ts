@@ -142,6 +142,21 @@ describe('the relay of a stream', () => {
     expect(relay.ended).to.equal(true)
   })
 
+  for (const when of ['before', 'after'] as const)
+    it(`ends with an error frame in place of its end marker if the call fails before the end is recorded: opened ${when} the end`, async () => {
+      const { relay, client } = start({ heartbeat: SOON })
+      say(relay, 'a')
+      if (when === 'before') relay.open(client.response)
+      relay.push('b', true)
+      relay.end('done')
+      if (when === 'after') relay.open(client.response)
+      const error = new GatewayError('internal_error')
+      relay.fail(error)
+      relay.finish()
+      await heartbeats(3)
+      expect(client).to.include({ text: `abdata: ${JSON.stringify(error)}\n\n`, ending: 'broken' })
+    })
+
   it('pauses the upstream while the client does not read', () => {
     const { relay, client, source } = start()
     say(relay, 'a')
@@ -210,6 +225,9 @@ describe('the relay of a stream', () => {
     say(relay, 'b')
     relay.close()
     await heartbeats(3)
+    relay.end('done')
+    relay.finish()
+    relay.fail(new GatewayError('upstream_timeout'))
     expect(client).to.include({ text: 'ab', ending: 'open' })
   })
 

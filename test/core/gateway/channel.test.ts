@@ -1,6 +1,6 @@
 import { duplexPair } from 'node:stream'
 import { expect } from 'chai'
-import { Channel, ChannelError } from '../../../core/gateway/channel.ts'
+import { Channel, ChannelError, EncodingError } from '../../../core/gateway/channel.ts'
 
 /** The functions of the other process. */
 interface Remote {
@@ -34,6 +34,15 @@ describe('a channel between two processes', () => {
       expect(await failure).to.be.instanceOf(ChannelError)
       expect(channel.closed.aborted).to.equal(true)
     })
+
+  it('sends nothing of a call whose arguments are not JSON, and says so; nor of such an answer', async () => {
+    const [near, far] = duplexPair()
+    const channel = new Channel<Remote, object>(near, {})
+    new Channel<object, Remote>(far, { echo: (text: string) => (text === 'odd' ? (1n as never) : text) })
+    expect(await channel.call('echo', 1n as never).catch((error: unknown) => error)).to.be.instanceOf(EncodingError)
+    expect(await channel.call('echo', 'odd').catch((error: unknown) => error)).to.be.instanceOf(ChannelError)
+    expect(await channel.call('echo', 'text')).to.equal('text')
+  })
 
   it('leaves an answer that nobody waits for', async () => {
     const [near, far] = duplexPair()

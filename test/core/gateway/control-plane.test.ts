@@ -82,7 +82,8 @@ async function direct(): Promise<Transport> {
   return { near: far, far, close: async () => undefined }
 }
 
-async function byMessages(): Promise<Transport> {
+async function byMessages(): Promise<Transport & { dropped(): number }> {
+  let dropped = 0
   const folder = await mkdtemp(join(tmpdir(), 'umg-control-'))
   const far = new MemoryControl()
   const metrics = new TotalMetrics(join(folder, 'metrics.json'))
@@ -104,12 +105,15 @@ async function byMessages(): Promise<Transport> {
       metrics: async () => ({ declared: [], process: [] }),
       targets: () => [],
     },
-    onDropped: () => undefined,
+    onDropped: (calls) => {
+      dropped += calls
+    },
   })
   await joined.promise
   return {
     near,
     far,
+    dropped: () => dropped,
     async close() {
       await near.close()
       await proxies.gone()
@@ -209,6 +213,13 @@ for (const [name, open] of [
 }
 
 describe('the control plane by messages', () => {
+  it('loses a record that is not JSON, and no other', async () => {
+    const { near, far, dropped, close } = await byMessages()
+    for (const id of ['a', 1n, 'b']) near.recorder.record(record(id as string))
+    await close()
+    expect([far.recorded, dropped()]).to.deep.equal([[record('a'), record('b')], 1])
+  })
+
   it('gives back the places of a proxy that has ended', async () => {
     const { near, far, close } = await byMessages()
     const counter = { id: 'key_1/concurrent', limit: 2, window: undefined }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { expect } from 'chai'
-import { LinkedList } from '../../../core/async/event-loop.ts'
+import { LinkedList } from '../../../core/async/linked-list.ts'
 import type { AppServices } from '../../../core/http/app.ts'
 import { listen } from '../../../core/http/listen.ts'
 import { openListeners } from '../../../core/http/server.ts'

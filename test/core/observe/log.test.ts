@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { createLog } from '../../../core/observe/log.ts'
@@ -70,6 +71,29 @@ describe('The log', () => {
 
   it('is written to stdout completely and in order before a gateway ends', async () => {
     expect(await linesOfProcess('await log.flush(); process.exit(0)')).to.deep.equal(LINES)
+  })
+
+  it('is written to its last line to a slow reader, though no line follows', async () => {
+    const script = `
+      const { createLog } = await import(${JSON.stringify(import.meta.resolve('../../../core/observe/log.ts'))})
+      const log = createLog({ level: 'info' })
+      log.info({ text: 'x'.repeat(2 ** 20) }, 'more than a pipe holds')
+      setTimeout(() => log.info({}, 'last'), 10)
+      // By then its flush was due.
+      setTimeout(() => console.error('late'), 200)
+      process.stdin.resume()`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script])
+    try {
+      await once(child.stderr, 'data')
+      let text = ''
+      for await (const chunk of child.stdout) {
+        text += chunk
+        if (text.includes('"msg":"last"')) return
+      }
+      expect.fail('the process has ended')
+    } finally {
+      child.kill()
+    }
   })
 
   it('is written to stdout completely, though the process exits at once', async () => {

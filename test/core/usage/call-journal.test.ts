@@ -167,6 +167,20 @@ describe('the journal of calls', () => {
     expect(await replayed()).to.deep.equal([])
   })
 
+  it('has a call whatever a plugin has tagged it with: the tags that are texts', async () => {
+    const circular: Record<string, unknown> = { team: 'search', count: 1n }
+    circular.self = circular
+    const tags = circular as Record<string, string>
+    const ids = [newRequestId(), newRequestId()]
+    for (const id of ids)
+      journal.note({ ...call(id), tags, principal: { account: 1n as never, keyId: 'key_1', tags } }, attempt('ok'))
+    await Promise.resolve()
+    await end()
+    const rows = await replayed()
+    expect(rows.map(({ id }) => id)).to.have.members(ids)
+    for (const row of rows) expect(JSON.parse(row.tags)).to.deep.equal({ team: 'search' })
+  })
+
   it('is not read while its process runs', async () => {
     journal.note(call(newRequestId()), attempt('ok'))
     journal.flush()

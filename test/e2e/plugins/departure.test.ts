@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
@@ -40,11 +41,11 @@ describe('A client that disconnects while a link waits', () => {
       after(() => gateway?.stop())
 
       /** Comes, waits at the gate, leaves, and has been settled. Resolves to the id of its request. */
-      async function comeAndGo(): Promise<string> {
+      async function comeAndGo(wait = 'yes', stream = false): Promise<string> {
         const client = new AbortController()
         const arrived = once(gate, 'arrived')
-        const headers = { 'x-wait': 'yes' }
-        const reply = gateway.fetch('/v1/chat/completions', { json: ask(), headers, signal: client.signal })
+        const headers = { 'x-wait': wait }
+        const reply = gateway.fetch('/v1/chat/completions', { json: ask({ stream }), headers, signal: client.signal })
         const [id] = (await arrived) as [string]
         client.abort()
         await reply.catch(() => undefined)
@@ -65,6 +66,18 @@ describe('A client that disconnects while a link waits', () => {
         gate.emit('go')
         const line = await gateway.logged(({ msg, call }) => msg === 'heard late' && call === id)
         expect(line).to.include({ kind: 'client_closed', gone: true })
+      })
+
+      it('is not answered by a link, though a settled hook of its call still runs', async () => {
+        let reads = 0
+        gate.on('read', () => {
+          reads += 1
+        })
+        await comeAndGo('answer', true)
+        gate.emit('go')
+        await turn()
+        gate.emit('settle')
+        expect(reads).to.equal(0)
       })
 
       it('frees its concurrency for the next call', async () => {
