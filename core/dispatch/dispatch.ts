@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { unlessAborted } from '../async/abort.ts'
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
 import { type LimitAnswer, LimitShare } from '../limits/namespace-limits.ts'
@@ -126,7 +127,7 @@ export async function dispatch(request: DispatchRequest, of: DispatchedCall): Pr
       const { next } = choice
       if (next === undefined) throw errorOf(plan, now)
       note(next, now)
-      // If the signal ends a wait in it, such as the pause before a retry, the wait rejects at once: the setback is then the end of the call.
+      // Every wait in it listens to the signal: once that is aborted, the setback is the end of the call.
       const result = await tryTarget(next, request, of, until).catch((error: unknown) => setbackOf(error, of.signal))
       if (result.kind === 'served') return result.body
       if (result.kind === 'lost') throw result.error
@@ -152,7 +153,8 @@ async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: Dis
   of.begins()
   if (next.pauseMs > 0) await delay(next.pauseMs, undefined, { signal })
   // What failed attempts, and other calls meanwhile, have used may leave too little of the caller's limits for another one.
-  const unpaid = await of.mayAttempt(next.candidate)
+  const asked = of.mayAttempt(next.candidate)
+  const unpaid = asked && (await unlessAborted(asked, signal))
   if (unpaid !== undefined) return { kind: 'lost', error: unpaid }
   const taken = takeShare(next, until, signal)
   const answer = taken instanceof Promise ? await taken : taken
