@@ -141,7 +141,6 @@ export class CallAttempts implements DispatchedCall {
 
   attempted(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void {
     const { times, stream } = this.#call
-    this.running = undefined
     this.ended.push(record)
     times.waited()
     this.trace?.ended(tokens !== undefined)

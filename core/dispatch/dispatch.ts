@@ -165,8 +165,11 @@ async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: Dis
   // The circuit breaker may have opened while the call waited: after an attempt, for a limit or for a place.
   if (health.availability(performance.now(), request.selection.account) === 'open') return { kind: 'open' }
   let end = await makeAttempt(next, request, of, false)
-  // The upstream has not seen the request: a new connection is the same attempt.
-  if (end.isStale && !signal.aborted) end = await makeAttempt(next, request, of, true)
+  // The upstream has not seen the request. In the plan a new connection is the same attempt; in the record of the call it is another one.
+  if (end.isStale && !signal.aborted) {
+    of.begins()
+    end = await makeAttempt(next, request, of, true)
+  }
   if (end.wasSent) share?.settle(end.tokens)
   if (end.error === undefined) return { kind: 'served', body: end.body }
   if (end.isCommitted) return { kind: 'lost', error: end.error }
@@ -243,6 +246,7 @@ async function makeAttempt(
     },
   }
   const end = await attempt.run(target.client ?? request.client)
+  of.running = undefined
   target.health.end(probes)
   const { result, error, tokens } = end
   if (result === 'unsupported_parameter') return end
