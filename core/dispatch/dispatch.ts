@@ -80,7 +80,7 @@ export interface DispatchedCall {
   /** The attempts that have ended. */
   readonly ended: readonly AttemptRecord[]
   /** An attempt, or the wait for one, begins. */
-  begins(): void
+  beginAttempt(): void
   /** Asks whether the limits of the caller pay for one more attempt. Returns, or resolves to, undefined if they do; else the error of the call. */
   mayAttempt(candidate: Candidate): Promise<GatewayError | undefined> | undefined
   /**
@@ -150,7 +150,7 @@ type Result =
 async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: DispatchedCall, until: number): Promise<Result> {
   const { signal } = of
   const { upstream, health } = next.candidate.target
-  of.begins()
+  of.beginAttempt()
   if (next.pauseMs > 0) await delay(next.pauseMs, undefined, { signal })
   // What failed attempts, and other calls meanwhile, have used may leave too little of the caller's limits for another one.
   const asked = of.mayAttempt(next.candidate)
@@ -161,13 +161,13 @@ async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: Dis
   if (answer !== undefined && !(answer instanceof LimitShare)) return { kind: 'limited', reached: answer }
   using share = answer
   using _place = upstream.limiter.tryAcquire() ?? (await upstream.limiter.acquire(signal))
-  if (signal.aborted) return { kind: 'ended', error: signal.reason }
+  if (signal.aborted) return { kind: 'ended', error: asGatewayError(signal.reason) }
   // The circuit breaker may have opened while the call waited: after an attempt, for a limit or for a place.
   if (health.availability(performance.now(), request.selection.account) === 'open') return { kind: 'open' }
   let end = await makeAttempt(next, request, of, false)
-  // The upstream has not seen the request. In the plan a new connection is the same attempt; in the record of the call it is another one.
+  // The upstream has not seen the request. For the plan a new connection is the same attempt; for the call's record it is one more.
   if (end.isStale && !signal.aborted) {
-    of.begins()
+    of.beginAttempt()
     end = await makeAttempt(next, request, of, true)
   }
   if (end.wasSent) share?.settle(end.tokens)
@@ -334,7 +334,7 @@ function mayDiffer({ candidate, credential, call, handler }: PlannedAttempt, { c
 
 /** The setback of an attempt that came to nothing: the end of the call, if it was aborted meanwhile. */
 const setbackOf = (error: unknown, { aborted, reason }: AbortSignal): Setback =>
-  aborted ? { kind: 'ended', error: reason } : { kind: 'failed', error: asGatewayError(error) }
+  aborted ? { kind: 'ended', error: asGatewayError(reason) } : { kind: 'failed', error: asGatewayError(error) }
 
 /** In place of the name of a link. */
 const OWN_TOOLS = 'own-tools'
