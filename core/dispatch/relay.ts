@@ -120,7 +120,7 @@ export class Relay implements StreamSink, Expiring {
 
   finish(): void {
     this.#state = 'finished'
-    silences.remove(this)
+    this.#letGo()
     if (this.#response !== undefined) this.#finish(this.#response)
   }
 
@@ -133,7 +133,7 @@ export class Relay implements StreamSink, Expiring {
   fail(error: GatewayError): void {
     if (this.ended) return
     this.#state = 'ended'
-    silences.remove(this)
+    this.#letGo()
     const response = this.#response!
     if (this.#pending !== '') this.#send(response, this.#pending, this.#encoding)
     this.#send(response, this.#wire.errorFrame(error, this.#last))
@@ -144,9 +144,7 @@ export class Relay implements StreamSink, Expiring {
   /** Writes the head and the buffered events. */
   open(response: ServerResponse): void {
     this.#response = response
-    response.on('drain', () => {
-      if (this.#state === 'committed') this.#resume()
-    })
+    response.on('drain', this.#onDrain)
     if (this.#state === 'finished') this.#finish(response)
     // Its last events are sent with its end, which follows in this turn of the event loop.
     if (this.ended) return
@@ -157,10 +155,21 @@ export class Relay implements StreamSink, Expiring {
     if (this.#state === 'committed' && !response.writableNeedDrain) this.#resume()
   }
 
-  /** Stops all writes: the connection is closed, or the call failed before its head. */
+  /** Stops all writes: the connection is closed. */
   close(): void {
     this.#state = 'ended'
+    this.#letGo()
+  }
+
+  /** The attempt has nothing more to say: an idle connection, which keeps its last reply, keeps no attempt and no body. */
+  #letGo(): void {
     silences.remove(this)
+    this.#source = undefined
+    this.#response?.off('drain', this.#onDrain)
+  }
+
+  readonly #onDrain = (): void => {
+    if (this.#state === 'committed') this.#resume()
   }
 
   /** Nothing was sent for the time of a heartbeat. */

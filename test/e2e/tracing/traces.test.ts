@@ -107,7 +107,10 @@ describe('the trace of a call', () => {
     await held.reached
     const since = performance.now()
     // Passes some time in which the upstream alone is waited for.
-    await poll(() => performance.now() - since, (ms) => ms > 20)
+    await poll(
+      () => performance.now() - since,
+      (ms) => ms > 20,
+    )
     const heldMs = performance.now() - since
     held.release()
     const { id } = await called
