@@ -226,8 +226,8 @@ interface Closed {
 }
 
 /**
- * One request and its reply: core's record of them, from the first byte until settled. Two things end it, and nothing else: `reply` is what the
- * client gets, and `signal` stops all work for it.
+ * One request and its reply: core's record of them, from the first byte until settled. `reply` is what the client gets, and `signal`
+ * stops what waits for the call. It ends with its connection (`close`), and is settled when it uses no upstream any more.
  */
 export class Exchange implements Linked {
   previous: this | undefined
