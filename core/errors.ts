@@ -58,13 +58,15 @@ export class GatewayError extends Error {
   readonly param: string | null
   readonly innererror: InnerError | undefined
   readonly fault: Fault
-  headers: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string>>
+  readonly #details: ErrorDetails
 
   constructor(row: ErrorName, details: ErrorDetails = {}) {
     const entry: Row = ERRORS[row]
     const param = details.param ?? null
     super(fill(entry.message, { ...(param !== null && { param }), ...details.values }), { cause: details.cause })
     this.row = row
+    this.#details = details
     this.status = details.status ?? entry.status
     this.type = entry.type
     this.code = details.code === undefined ? entry.code : details.code
@@ -80,10 +82,12 @@ export class GatewayError extends Error {
     }
   }
 
-  /** Tells the official SDKs not to repeat the call: the gateway has done so. */
-  forbidRetry(): this {
-    this.headers = { ...this.headers, 'x-should-retry': 'false' }
-    return this
+  /**
+   * The same error, which tells the official SDKs not to repeat the call: the gateway has done so. It is another object: a plugin may throw one
+   * error in several calls.
+   */
+  forbidRetry(): GatewayError {
+    return new GatewayError(this.row, { ...this.#details, retry: false })
   }
 
   /** The JSON body of the reply, and of the error frame of a stream. */

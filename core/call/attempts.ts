@@ -23,12 +23,14 @@ export class CallTimes {
   #overheadAtHead: number | undefined
 
   /** The call waits for an upstream. */
-  waits(): void {
+  beginWait(): void {
+    // An attempt that was planned may have waited in vain, for a limit or for a place.
+    this.endWait()
     this.#waitingSince = performance.now()
   }
 
   /** The wait is over. Returns how long it was; 0 if the call waited for no upstream. */
-  waited(): number {
+  endWait(): number {
     const ms = this.#wait
     this.#waitedMs += ms
     this.#waitingSince = undefined
@@ -36,7 +38,7 @@ export class CallTimes {
   }
 
   /** The head of a stream is due. */
-  streams(): void {
+  headDue(): void {
     this.#overheadAtHead = this.elapsed().overhead
   }
 
@@ -72,7 +74,7 @@ export interface AttemptedCall extends ServedCall {
   readonly upstreamHeaders: Record<string, string>
   readonly failure: GatewayError | undefined
   /** The limits that links keep pay for an attempt after those that have used tokens, or it rejects with their refusal. */
-  readonly links: { retries(used: Usage): Promise<void> } | undefined
+  readonly links: { beforeRetry(used: Usage): Promise<void> } | undefined
 }
 
 /** The options of a call's attempts. */
@@ -117,9 +119,9 @@ export class CallAttempts implements DispatchedCall {
     this.#call.end(reason)
   }
 
-  begins(): void {
-    this.trace?.begins(this.#call.upstreamHeaders)
-    this.#call.times.waits()
+  beginAttempt(): void {
+    this.trace?.beginAttempt(this.#call.upstreamHeaders)
+    this.#call.times.beginWait()
   }
 
   mayAttempt(candidate: Candidate): Promise<GatewayError | undefined> | undefined {
@@ -132,7 +134,7 @@ export class CallAttempts implements DispatchedCall {
     const { usage } = this.charge.total!
     try {
       await this.charge.extend(candidate)
-      await this.#call.links?.retries(usage)
+      await this.#call.links?.beforeRetry(usage)
       return undefined
     } catch (error) {
       return asGatewayError(error)
@@ -141,20 +143,19 @@ export class CallAttempts implements DispatchedCall {
 
   attempted(record: AttemptRecord, tokens: ChargedTokens | undefined, call: Call): void {
     const { times, stream } = this.#call
-    this.running = undefined
     this.ended.push(record)
-    times.waited()
-    this.trace?.ended(tokens !== undefined)
+    times.endWait()
+    this.trace?.endAttempt(tokens !== undefined)
     this.charge.count(record, tokens, call)
     // Before the client has the end of its stream.
     if (stream !== undefined && record.result === 'ok') this.charge.flush()
   }
 
-  servedBy(by: Served, left: readonly string[], cap: number | undefined): void {
+  servedBy(by: Served, dropped: readonly string[], cap: number | undefined): void {
     const { times, stream, upstreamHeaders } = this.#call
-    const dropped = this.#hasForeignBetas && !Object.hasOwn(upstreamHeaders, BETA_HEADER) ? [...left, BETA_HEADER] : left
-    this.served = { by, dropped, cap, ms: times.waited() }
-    if (stream !== undefined) times.streams()
+    const areBetasDropped = this.#hasForeignBetas && !Object.hasOwn(upstreamHeaders, BETA_HEADER)
+    this.served = { by, dropped: areBetasDropped ? [...dropped, BETA_HEADER] : dropped, cap, ms: times.endWait() }
+    if (stream !== undefined) times.headDue()
   }
 
   /** The ended attempts, and the one that is streaming. */
@@ -162,6 +163,12 @@ export class CallAttempts implements DispatchedCall {
     const { ended, served, running } = this
     if (served === undefined || running === undefined) return [...ended]
     return [...ended, { ...served.by, result: 'ok', start: running.start, ms: served.ms }]
+  }
+
+  /** The call is settled: its plan, and what was reserved for it, are not kept with the connection. */
+  release(): void {
+    this.plan = undefined
+    this.charge.release()
   }
 
   /** Notes in the journal what the attempt under way would be charged if this process were killed at `now`. */
@@ -264,6 +271,11 @@ export class CallCharge {
     // What an upstream will have made in the end is not known: all that was reserved stays.
     if (this.#total?.isUnfinished) this.#budget?.keep()
     else this.#budget?.settle(outcome)
+  }
+
+  /** Nothing more is charged. */
+  release(): void {
+    this.#budget = undefined
   }
 
   /** The charge of the call so far, with that of an attempt. */

@@ -5,7 +5,7 @@ import { type CallContext, ClientCall } from '../protocol/call.ts'
 import type { ClientProtocol } from '../protocol/client-protocol.ts'
 import { FormBody } from '../protocol/form-body.ts'
 import { JsonBody, LARGE, readLarge } from '../protocol/json-body.ts'
-import { type CallWorkers, translated } from '../protocol/translation.ts'
+import { type CallWorkers, translated, translationOf } from '../protocol/translation.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { Call, EndpointName, ModelId, Principal } from '../sdk/api.ts'
@@ -81,7 +81,10 @@ export class CallBody {
   /** Frees the body, once it is no longer being read. */
   release(): void {
     const free = (): void => {
-      if (this.call !== undefined) ClientCall.bodyOf(this.call).client.release()
+      if (this.call !== undefined) {
+        translationOf(this.call)?.release()
+        ClientCall.bodyOf(this.call).client.release()
+      }
       this.#form?.close()
       this.#context?.memory.release()
       this.#disk?.release()

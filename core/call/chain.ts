@@ -43,15 +43,40 @@ const TOLERANCE_MS = 250
 
 /** Measures and limits the own time of links, in all calls of this process. */
 export class LinkGuard {
-  readonly timer: PluginTimer
-  readonly limitMs: number
-  readonly deadlines: Deadlines<ChainRun>
+  readonly #timer: PluginTimer
+  readonly #limitMs: number
+  readonly #deadlines: Deadlines<ChainRun>
 
   /** `limitMs`: a link's own time, without `next`, after which its call fails, in milliseconds. */
   constructor(timer: PluginTimer, limitMs: number) {
-    this.timer = timer
-    this.limitMs = limitMs
-    this.deadlines = new Deadlines(Math.min(TOLERANCE_MS, limitMs))
+    this.#timer = timer
+    this.#limitMs = limitMs
+    this.#deadlines = new Deadlines(Math.min(TOLERANCE_MS, limitMs))
+  }
+
+  /** A link of the chain runs. */
+  watch(run: ChainRun): void {
+    this.#deadlines.add(run)
+  }
+
+  /** No link of the chain runs any more. */
+  forget(run: ChainRun): void {
+    this.#deadlines.remove(run)
+  }
+
+  /** When the time of a link is over that has used `usedMs` of it at `now`. */
+  deadline(now: number, usedMs: number): number {
+    return now + this.#limitMs - usedMs
+  }
+
+  /** The deadline of a watched chain has changed to this one. */
+  expect(deadline: number): void {
+    this.#deadlines.expect(deadline)
+  }
+
+  /** A link is over. `ms`: its own time. */
+  ran(link: string, ms: number): void {
+    this.#timer.ran(link, 'handle', ms)
   }
 }
 
@@ -66,12 +91,8 @@ export class Chain {
   }
 
   /** Runs the links and the endpoint of a call. Never rejects: what they throw is the failure of the call. */
-  async run(exchange: Exchange, ctx: ParameterizedContext): Promise<void> {
-    const { deadlines } = this.#guard
-    const run = new ChainRun(this.#links, this.#guard, exchange, ctx)
-    deadlines.add(run)
-    await run.from(0)
-    deadlines.remove(run)
+  run(exchange: Exchange, ctx: ParameterizedContext): Promise<void> {
+    return new ChainRun(this.#links, this.#guard, exchange, ctx).from(0)
   }
 }
 
@@ -86,6 +107,8 @@ class ChainRun implements Expiring {
   readonly ctx: ParameterizedContext
   readonly guard: LinkGuard
   readonly #links: readonly ChainLink[]
+  /** How many links run. A link may outlast the one around it, if that fails. */
+  #running = 0
 
   constructor(links: readonly ChainLink[], guard: LinkGuard, exchange: Exchange, ctx: ParameterizedContext) {
     this.#links = links
@@ -106,7 +129,13 @@ class ChainRun implements Expiring {
   #enter(link: ChainLink, at: number): Promise<void> {
     const run = new LinkRun(this, link)
     this.exchange.links!.runs.push(run)
+    if (this.#running++ === 0) this.guard.watch(this)
     return run.begin(at + 1)
+  }
+
+  /** One of its links is over. */
+  leave(): void {
+    if (--this.#running === 0) this.guard.forget(this)
   }
 
   /** A link with `when` runs only for calls that fit it. */
@@ -120,7 +149,8 @@ class ChainRun implements Expiring {
     } catch (error) {
       return exchange.fail(error)
     }
-    return this.#enter(link, at)
+    // Its client may have left while the body was read.
+    return exchange.closed ? undefined : this.#enter(link, at)
   }
 
   async #serve(): Promise<void> {
@@ -204,12 +234,13 @@ class LinkRun implements RunningLink, LinkOfCall {
 
   fail(thrown: unknown): void {
     if (this.#ended === undefined) return
-    this.#chain.exchange.fail(pluginError(this.name, 'handle', thrown))
+    const { exchange } = this.#chain
+    exchange.fail(exchange.linkError(this.name, 'handle', thrown))
     this.#end()
   }
 
   deadline(now: number): number {
-    return this.#since === undefined ? Number.POSITIVE_INFINITY : now + this.#chain.guard.limitMs - this.#timeAt(now)
+    return this.#since === undefined ? Number.POSITIVE_INFINITY : this.#chain.guard.deadline(now, this.#timeAt(now))
   }
 
   record(now: number): LinkRecord {
@@ -223,6 +254,8 @@ class LinkRun implements RunningLink, LinkOfCall {
     if (this.#ended === undefined) return
     // If it does not await next(), the head must not be sent too early.
     if (this.#rest !== undefined && this.#since === undefined) void this.#rest.then(() => this.#handled())
+    // Its client has left: whatever the link has made of that, nobody gets it.
+    else if (exchange.closed) this.#end()
     else if (ctx.body != null && exchange.failure === undefined) this.fail(new ContractViolation('BODY_SET'))
     else if (this.#rest !== undefined) this.#end()
     else
@@ -237,7 +270,8 @@ class LinkRun implements RunningLink, LinkOfCall {
     if (ended === undefined) return
     this.#ended = undefined
     this.#stop(performance.now())
-    this.#chain.guard.timer.ran(this.name, 'handle', this.#ownMs)
+    this.#chain.guard.ran(this.name, this.#ownMs)
+    this.#chain.leave()
     ended()
   }
 
@@ -274,7 +308,7 @@ class LinkRun implements RunningLink, LinkOfCall {
     const now = performance.now()
     this.#links.current = this
     this.#since = now
-    this.#chain.guard.deadlines.expect(this.deadline(now))
+    this.#chain.guard.expect(this.deadline(now))
   }
 
   /** Fails the call and rejects. If the link does not await it, the unhandled rejection must not end the process. */

@@ -7,7 +7,7 @@ import { Relay } from '../dispatch/relay.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
 import type { PriceList } from '../limits/prices/price-list.ts'
 import { outcomeKind } from '../observe/call-log.ts'
-import { ContractViolation, PluginFailure, pluginError } from '../plugins/faults.ts'
+import { ContractViolation, PluginFailure, type PluginPhase, pluginError } from '../plugins/faults.ts'
 import { type ClientProtocol, type ClientWire, CONVERSATIONS, OPENAI_WIRE } from '../protocol/client-protocol.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { ModelListing } from '../routing/listing.ts'
@@ -181,14 +181,22 @@ export class CallLinks {
   }
 
   /** Another attempt follows those that have used tokens. Rejects with the refusal of a link. */
-  async retries(used: Usage): Promise<void> {
+  async beforeRetry(used: Usage): Promise<void> {
     for (const { link, fn } of this.#retryHooks) {
       try {
         await link.inside(() => fn(used))
       } catch (thrown) {
-        throw pluginError(link.name, 'handle', thrown)
+        throw this.#exchange.linkError(link.name, 'handle', thrown)
       }
     }
+  }
+
+  /** All hooks have run: what they hold is not kept with the connection. */
+  release(): void {
+    this.settledHooks.length = 0
+    this.#retryHooks.length = 0
+    this.transforms.length = 0
+    this.reply = undefined
   }
 
   /** The call is settled: hooks that are added from now on run at once. */
@@ -198,14 +206,15 @@ export class CallLinks {
 
   /** A link has lost an error, or a promise that was rejected. It ends the call in any state; after its end it is only reported. */
   lost(failure: PluginFailure): void {
-    const exchange = this.#exchange
-    if (this.#settled !== undefined) {
-      this.#settled.by.failedLate(exchange.id, failure)
-      return
-    }
     const error = new GatewayError('plugin_error', { cause: failure })
-    exchange.fail(error)
-    exchange.end(error)
+    this.#exchange.fail(error)
+    this.#exchange.end(error)
+  }
+
+  /** Reports a failure after the call was settled. Returns false before. */
+  report(failure: PluginFailure): boolean {
+    this.#settled?.by.failedLate(this.#exchange.id, failure)
+    return this.#settled !== undefined
   }
 }
 
@@ -217,8 +226,8 @@ interface Closed {
 }
 
 /**
- * One request and its reply: core's record of them, from the first byte until settled. Two things end it, and nothing else: `reply` is what the
- * client gets, and `signal` stops all work for it.
+ * One request and its reply: core's record of them, from the first byte until settled. `reply` is what the client gets, and `signal`
+ * stops what waits for the call. It ends with its connection (`close`), and is settled when it uses no upstream any more.
  */
 export class Exchange implements Linked {
   previous: this | undefined
@@ -355,13 +364,27 @@ export class Exchange implements Linked {
 
   /** The client gets an error: in place of its reply or, if the head of a stream is sent, at its end. The first error is kept. */
   fail(thrown: unknown): void {
-    if (this.#closed !== undefined) return
     const error = asGatewayError(thrown)
-    const { cause } = error
-    if (cause instanceof PluginFailure && !this.pluginFailures.includes(cause)) this.pluginFailures.push(cause)
+    if (error.cause instanceof PluginFailure) this.#note(error.cause)
+    if (this.#closed !== undefined) return
     const { stream } = this
     if (this.failure === undefined) this.#reply = { kind: 'error', error, stream }
     if (stream?.opened) stream.fail(error)
+  }
+
+  /**
+   * The error of the call for what code of a link has thrown. If the signal of the call has ended that code, it is the reason of the signal, and
+   * no fault of the link: its `fetch` rejects so.
+   */
+  linkError(link: string, phase: PluginPhase, thrown: unknown): GatewayError {
+    const { aborted, reason } = this.signal
+    const isEnd = aborted && (thrown === reason || (thrown instanceof Error && thrown.name === 'AbortError'))
+    return isEnd ? asGatewayError(reason) : pluginError(link, phase, thrown)
+  }
+
+  /** Notes a plugin's failure, to be reported with the call, or at once if that is reported already. */
+  #note(failure: PluginFailure): void {
+    if (this.links?.report(failure) !== true && !this.pluginFailures.includes(failure)) this.pluginFailures.push(failure)
   }
 
   /** Aborted when the call must end, with the reason: its client has gone, its time is over, a link or the gateway ends it. */
@@ -369,8 +392,8 @@ export class Exchange implements Linked {
     return this.#ending.signal
   }
 
-  /** Ends all work for the call: what waits for it, its attempt, its reading. The first reason is kept. */
-  end(reason: GatewayError): void {
+  /** Ends what waits for the call, and its attempt. The first reason is kept. */
+  end(reason: GatewayError | typeof CLIENT_GONE): void {
     this.#ending.abort(reason)
   }
 
@@ -424,7 +447,8 @@ export class Exchange implements Linked {
     this.generation?.release()
     this.#body?.release()
     this.#body = undefined
-    if (this.attempts !== undefined) this.attempts.plan = undefined
+    this.attempts?.release()
+    this.links?.release()
     this.#reply = failure && { kind: 'error', error: failure, stream: undefined }
   }
 }

@@ -1,5 +1,5 @@
 import type { Relay } from '../dispatch/relay.ts'
-import { ContractViolation, pluginError, violationBy } from '../plugins/faults.ts'
+import { ContractViolation, violationBy } from '../plugins/faults.ts'
 import { CONVERSATIONS, type ReplyWriter } from '../protocol/client-protocol.ts'
 import { frame } from '../protocol/sse.ts'
 import { translationOf } from '../protocol/translation.ts'
@@ -37,7 +37,7 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
       exchange.answer({ kind: 'whole', body })
     }
   } catch (thrown) {
-    throw pluginError(link.name, 'reply', thrown)
+    throw exchange.linkError(link.name, 'reply', thrown)
   }
 }
 
@@ -58,7 +58,7 @@ interface LinkStream {
 async function sendChunks(exchange: Exchange, link: string, stream: LinkStream): Promise<void> {
   const relay = exchange.openStream()
   const sent = writeChunks(exchange, relay, stream).catch((thrown: unknown) => {
-    const error = pluginError(link, 'reply', thrown)
+    const error = exchange.linkError(link, 'reply', thrown)
     exchange.fail(error)
     throw error
   })

@@ -78,8 +78,11 @@ export interface AttemptOptions {
   onCommitted(): void
 }
 
-/** The reason of an abort if the client has disconnected. */
-export const CLIENT_GONE = new GatewayError('service_unavailable')
+/**
+ * The reason of the signal of a call whose client has left, or has all of its reply. Plugins can reach it: one for all calls, it cannot be
+ * changed, and it is no error for a client.
+ */
+export const CLIENT_GONE: DOMException = Object.freeze(new DOMException('the client has left, or has its reply', 'AbortError'))
 
 /** How an attempt ended. */
 export interface AttemptEnd {
@@ -415,16 +418,20 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     this.#abort?.abort()
     // A complete reply's connection is used again.
     if (result !== 'ok') this.#sending?.abort()
-    this.#end.resolve({
-      result,
+    const end = {
       isCommitted: this.isCommitted,
-      tokens: this.#tokens(result),
       wasSent: this.#sentAt !== undefined,
-      mayHaveRefusedStates: how.error !== undefined && this.#mayHaveRefusedStates(how.error),
       isStale: this.#isStale,
       heardAt: this.#heardAt,
-      ...how,
-    })
+    }
+    try {
+      const mayHaveRefusedStates = how.error !== undefined && this.#mayHaveRefusedStates(how.error)
+      this.#end.resolve({ ...end, ...how, result, tokens: this.#tokens(result), mayHaveRefusedStates })
+    } catch (thrown) {
+      // Whatever its fault, the attempt has ended: nobody may wait for it for ever.
+      const error = asGatewayError(thrown)
+      this.#end.resolve({ ...end, result: error.row, error, tokens: undefined, mayHaveRefusedStates: false })
+    }
   }
 
   /**

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { unlessAborted } from '../async/abort.ts'
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
 import { type LimitAnswer, LimitShare } from '../limits/namespace-limits.ts'
@@ -79,7 +80,7 @@ export interface DispatchedCall {
   /** The attempts that have ended. */
   readonly ended: readonly AttemptRecord[]
   /** An attempt, or the wait for one, begins. */
-  begins(): void
+  beginAttempt(): void
   /** Asks whether the limits of the caller pay for one more attempt. Returns, or resolves to, undefined if they do; else the error of the call. */
   mayAttempt(candidate: Candidate): Promise<GatewayError | undefined> | undefined
   /**
@@ -126,7 +127,7 @@ export async function dispatch(request: DispatchRequest, of: DispatchedCall): Pr
       const { next } = choice
       if (next === undefined) throw errorOf(plan, now)
       note(next, now)
-      // If the signal ends a wait in it, such as the pause before a retry, the wait rejects at once: the setback is then the end of the call.
+      // Every wait in it listens to the signal: once that is aborted, the setback is the end of the call.
       const result = await tryTarget(next, request, of, until).catch((error: unknown) => setbackOf(error, of.signal))
       if (result.kind === 'served') return result.body
       if (result.kind === 'lost') throw result.error
@@ -149,22 +150,26 @@ type Result =
 async function tryTarget(next: PlannedAttempt, request: DispatchRequest, of: DispatchedCall, until: number): Promise<Result> {
   const { signal } = of
   const { upstream, health } = next.candidate.target
-  of.begins()
+  of.beginAttempt()
   if (next.pauseMs > 0) await delay(next.pauseMs, undefined, { signal })
   // What failed attempts, and other calls meanwhile, have used may leave too little of the caller's limits for another one.
-  const unpaid = await of.mayAttempt(next.candidate)
+  const asked = of.mayAttempt(next.candidate)
+  const unpaid = asked && (await unlessAborted(asked, signal))
   if (unpaid !== undefined) return { kind: 'lost', error: unpaid }
   const taken = takeShare(next, until, signal)
   const answer = taken instanceof Promise ? await taken : taken
   if (answer !== undefined && !(answer instanceof LimitShare)) return { kind: 'limited', reached: answer }
   using share = answer
   using _place = upstream.limiter.tryAcquire() ?? (await upstream.limiter.acquire(signal))
-  if (signal.aborted) return { kind: 'ended', error: signal.reason }
+  if (signal.aborted) return { kind: 'ended', error: asGatewayError(signal.reason) }
   // The circuit breaker may have opened while the call waited: after an attempt, for a limit or for a place.
   if (health.availability(performance.now(), request.selection.account) === 'open') return { kind: 'open' }
   let end = await makeAttempt(next, request, of, false)
-  // The upstream has not seen the request: a new connection is the same attempt.
-  if (end.isStale && !signal.aborted) end = await makeAttempt(next, request, of, true)
+  // The upstream has not seen the request. For the plan a new connection is the same attempt; for the call's record it is one more.
+  if (end.isStale && !signal.aborted) {
+    of.beginAttempt()
+    end = await makeAttempt(next, request, of, true)
+  }
   if (end.wasSent) share?.settle(end.tokens)
   if (end.error === undefined) return { kind: 'served', body: end.body }
   if (end.isCommitted) return { kind: 'lost', error: end.error }
@@ -241,6 +246,7 @@ async function makeAttempt(
     },
   }
   const end = await attempt.run(target.client ?? request.client)
+  of.running = undefined
   target.health.end(probes)
   const { result, error, tokens } = end
   if (result === 'unsupported_parameter') return end
@@ -328,7 +334,7 @@ function mayDiffer({ candidate, credential, call, handler }: PlannedAttempt, { c
 
 /** The setback of an attempt that came to nothing: the end of the call, if it was aborted meanwhile. */
 const setbackOf = (error: unknown, { aborted, reason }: AbortSignal): Setback =>
-  aborted ? { kind: 'ended', error: reason } : { kind: 'failed', error: asGatewayError(error) }
+  aborted ? { kind: 'ended', error: asGatewayError(reason) } : { kind: 'failed', error: asGatewayError(error) }
 
 /** In place of the name of a link. */
 const OWN_TOOLS = 'own-tools'

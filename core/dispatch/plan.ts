@@ -182,7 +182,7 @@ export interface Choice {
   readonly next: PlannedAttempt | undefined
 }
 
-/** Chooses the next attempt. `until`: no pause before it exceeds that. Throws `GatewayError` for a call that no target could serve. */
+/** Chooses the next attempt. `until`: no pause before it exceeds that. A call that no target could serve is over, with its error. */
 export function choose(plan: Plan, now: number, until = Number.POSITIVE_INFINITY): Choice {
   if (plan.repeat !== undefined) return chosen({ ...plan, repeat: undefined }, plan.repeat)
   const first = nextTurn(plan, now)
@@ -261,7 +261,10 @@ function consider(plan: Plan, candidate: Candidate, now: number, pauseMs: number
   if (waitMs > 0) return unfit(plan, { candidate, error: coolingDown(waitMs) })
   const turn = keeping ?? upstream.credentials?.next(now, account)
   const serving = fit(plan, candidate, turn)
-  if ('error' in serving) return unfit(plan, serving)
+  if ('error' in serving)
+    return UNFIT.has(serving.error.row)
+      ? unfit(plan, serving)
+      : { plan: { ...plan, isOver: true, error: serving.error }, next: undefined }
   if (health.availability(now, account) === 'open') return { plan: skipOpen(plan, candidate), next: undefined }
   const isRetry = plan.asked.includes(upstream)
   if (isRetry && !upstream.retryBudget.allows(now)) return { plan: skip(plan, candidate, 'upstream_busy'), next: undefined }
@@ -300,12 +303,12 @@ function fit({ call, context }: Plan, candidate: Candidate, credential: Credenti
     if (!candidate.strict || param === undefined) return { ...serving, dropped }
     return { candidate, serving, error: new GatewayError('unsupported_parameter', { param }) }
   } catch (error) {
-    if (!(error instanceof GatewayError) || !UNFIT.has(error.row)) throw error
+    if (!(error instanceof GatewayError)) throw error
     return { candidate, serving, error }
   }
 }
 
-/** Errors of a candidate that cannot serve the call; another one may. */
+/** Errors of a candidate that cannot serve the call; another one may. Any other error is the call's. */
 const UNFIT: ReadonlySet<ErrorName> = new Set<ErrorName>([
   'unsupported_parameter',
   'previous_response_not_found',

@@ -133,7 +133,7 @@ export class Relay implements StreamSink, Expiring {
   finish(): void {
     if (this.#isOver) return
     this.#state = 'finished'
-    silences.remove(this)
+    this.#letGo()
     if (this.#response !== undefined) this.#writeEnd(this.#response)
   }
 
@@ -160,9 +160,7 @@ export class Relay implements StreamSink, Expiring {
   /** Writes the head and the buffered events: once, if the stream is not closed. */
   open(response: ServerResponse): void {
     this.#response = response
-    response.on('drain', () => {
-      if (this.#state === 'committed') this.#resume()
-    })
+    response.on('drain', this.#onDrain)
     if (this.#state === 'finished') this.#writeEnd(response)
     // Its last events are sent with its end, which follows in this turn of the event loop.
     if (this.ended) return
@@ -176,7 +174,18 @@ export class Relay implements StreamSink, Expiring {
   /** Writes nothing more: the client has gone, or has got an error in place of the stream. */
   close(): void {
     this.#state = 'closed'
+    this.#letGo()
+  }
+
+  /** The attempt has nothing more to say: an idle connection, which keeps its last reply, keeps no attempt and no body. */
+  #letGo(): void {
     silences.remove(this)
+    this.#source = undefined
+    this.#response?.off('drain', this.#onDrain)
+  }
+
+  readonly #onDrain = (): void => {
+    if (this.#state === 'committed') this.#resume()
   }
 
   /** Nothing was sent for the time of a heartbeat. */

@@ -66,6 +66,7 @@ class GatewayResponse<Request extends IncomingMessage = IncomingMessage> extends
   override appendHeader(name: string, value: string | readonly string[]): this {
     const index = this.#keys.indexOf(name.toLowerCase())
     if (index < 0) return this.setHeader(name, value)
+    validateHeaderValue(name, value as string)
     return this.setHeader(this.#head[2 * index] as string, [this.#head[2 * index + 1], value].flat().map(String))
   }
 
@@ -106,7 +107,8 @@ class GatewayResponse<Request extends IncomingMessage = IncomingMessage> extends
     status: number,
     ...given: readonly (string | OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined)[]
   ): this {
-    const [reason, more] = typeof given[0] === 'string' ? given : [undefined, given[0]]
+    // As Node reads them: the reason may be left out, or be undefined.
+    const [reason, more] = typeof given[0] === 'string' ? given : [undefined, given[0] ?? given[1]]
     if (more !== undefined) this.#lay(more as OutgoingHttpHeaders | OutgoingHttpHeader[])
     return reason === undefined ? super.writeHead(status, this.#head) : super.writeHead(status, reason as string, this.#head)
   }

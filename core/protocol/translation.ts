@@ -208,6 +208,12 @@ export class Translation {
     }
   }
 
+  /** Frees the bodies that were made: they are not kept with the connection. */
+  release(): void {
+    this.#fitted = undefined
+    this.#native = undefined
+  }
+
   /** The replies to the call, in its client's protocol. */
   repliesTo(call: Pick<Call, 'model'>): ClientReplies {
     const { client, protocol } = this

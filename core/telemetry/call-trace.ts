@@ -83,7 +83,7 @@ export class CallTrace {
   }
 
   /** An attempt is about to begin. `headers`: those of its request to the upstream, which gets the context. */
-  begins(headers: Record<string, string>): void {
+  beginAttempt(headers: Record<string, string>): void {
     this.#current = this.#isSampled ? newSpanId() : this.spanId
     headers.traceparent = traceparentOf(this.traceId, this.#current, this.#isSampled)
     const state = this.#parent?.state
@@ -92,7 +92,7 @@ export class CallTrace {
   }
 
   /** The attempt has ended. `isCharged`: it used tokens. */
-  ended(isCharged: boolean): void {
+  endAttempt(isCharged: boolean): void {
     if (isCharged) this.#charged = this.#attempts.length
     this.#attempts.push(this.#current)
   }

@@ -22,11 +22,21 @@ describe('the time of a call', () => {
   it('is the gateway’s own except while it waits for an upstream', () => {
     const exchange = new Exchange()
     const attempts = attemptsOf(exchange)
-    attempts.begins()
+    attempts.beginAttempt()
     pass(2)
     attempts.servedBy(SERVED, [], undefined)
     const { total, overhead } = exchange.times.elapsed()
     expect(total - overhead).to.be.at.least(2)
+  })
+
+  it('is the upstream’s also while an attempt waits in vain that another one follows', () => {
+    const exchange = new Exchange()
+    const attempts = attemptsOf(exchange)
+    attempts.beginAttempt()
+    pass(5)
+    attempts.beginAttempt()
+    const { total, overhead } = exchange.times.elapsed()
+    expect(total - overhead).to.be.at.least(5)
   })
 
   it('is the upstream’s from the head of a stream on', () => {

@@ -68,7 +68,7 @@ describe('umg explain', () => {
       plan: undefined,
       running: undefined,
       ended: [],
-      begins: () => undefined,
+      beginAttempt: () => undefined,
       mayAttempt: () => undefined,
       attempted({ namespace, model, result }) {
         const cause = result === 'ok' ? undefined : causeOf(result as ErrorName)

@@ -1,5 +1,14 @@
 import { expect } from 'chai'
-import { after, begin, choose, errorOf, note, type PlannedAttempt, type SelectionContext } from '../../../core/dispatch/plan.ts'
+import {
+  after,
+  begin,
+  choose,
+  errorOf,
+  note,
+  type PlannedAttempt,
+  type SelectionContext,
+  traceOf,
+} from '../../../core/dispatch/plan.ts'
 import type { ErrorName } from '../../../core/error-table.ts'
 import { GatewayError, UpstreamFailure } from '../../../core/errors.ts'
 import type { Candidate, Route } from '../../../core/routing/route.ts'
@@ -138,6 +147,25 @@ describe('the plan of the attempts of a call', () => {
     const { plan, next } = choose(begin(route([only]), testCall({}), SELECTION, NOW), NOW)
     const error = errorOf(plan, NOW)
     expect([next, error.row, error.headers['retry-after']]).to.deep.equal([undefined, 'upstream_circuit_open', '1'])
+  })
+
+  it('keeps the targets that were skipped if another one refuses the call', () => {
+    const [a, b] = three()
+    for (let i = 0; i < 5; i++) a!.target.health.failed(NOW, 'reply')
+    const capFor = (asked: Pick<Candidate, 'target'>): number => {
+      if (asked.target.id === b!.target.id) throw failure('price_unknown')
+      return 100
+    }
+    const selection = { ...SELECTION, terms: { hostedTools: [], capFor } }
+    const { plan, next } = choose(begin(route([a!, b!]), testCall({ model: 'acme/smart' }), selection, NOW), NOW)
+    expect([next, errorOf(plan, NOW).row]).to.deep.equal([undefined, 'price_unknown'])
+    expect(traceOf(plan).skipped).to.deep.equal([{ target: 'a/1', why: 'upstream_circuit_open' }])
+  })
+
+  it('forbids retries in a copy of the error, which a plugin may throw again', () => {
+    const same = failure('upstream_error')
+    expect(courseOf(route(three()), [same]).error).to.include({ row: 'upstream_error', message: same.message })
+    expect(same.headers).to.not.have.property('x-should-retry', 'false')
   })
 
   it('repeats an upstream only within its retry budget, with any number of targets', () => {

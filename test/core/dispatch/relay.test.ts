@@ -44,6 +44,20 @@ describe('the relay of a stream', () => {
     if (relay.begun) relay.commit()
   }
 
+  for (const [how, end] of [
+    ['is finished', (relay: Relay) => relay.finish()],
+    ['fails', (relay: Relay) => relay.fail(new GatewayError('upstream_error'))],
+    ['is closed', (relay: Relay) => relay.close()],
+  ] as const)
+    it(`listens to its response no longer when it ${how}`, () => {
+      const { relay, client } = start()
+      relay.open(client.response)
+      say(relay, 'data: 1\n\n')
+      expect(client.response.listenerCount('drain')).to.equal(1)
+      end(relay)
+      expect(client.response.listenerCount('drain')).to.equal(0)
+    })
+
   it('holds events until one carries content', () => {
     const { relay, client } = start()
     say(relay, 'role', false)

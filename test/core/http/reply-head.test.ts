@@ -29,6 +29,10 @@ const STEPS: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
   'the head is written with a list': (response) =>
     response.setHeader('x-one', 'a').setHeader('x-two', 'b').writeHead(201, ['X-One', 'c', 'x-one', 'd', 'x-three', 'e']),
   'the head is written with a reason': (response) => response.setHeader('x-one', 'a').writeHead(202, 'Taken', { 'x-two': 'b' }),
+  'the head is written with headers after no reason': (response) =>
+    response.setHeader('x-one', 'a').writeHead(200, undefined, { 'x-two': 'b' }),
+  'no value is added': (response) => response.appendHeader('vary', 'a').appendHeader('vary', undefined as never),
+  'no value is added to none': (response) => response.appendHeader('vary', undefined as never),
   'a header is set after the head': (response) => response.writeHead(200).setHeader('x-one', 'a'),
   'the head is flushed': (response) => response.setHeader('x-one', 'a').flushHeaders(),
 }

@@ -136,6 +136,11 @@ describe('A link that breaks its contract', () => {
     })
   }
 
+  it('changes nothing for core if it shadows its state', async () => {
+    const reply = await call('shadows its state', false)
+    expect([reply.status, (await lineOf(reply)).outcome]).to.deep.equal([200, 'ok'])
+  })
+
   it('only affects its own call if it writes to the socket itself', async () => {
     const reply = await call('writes the reply itself', false)
     expect(await reply.text()).to.equal('mine')

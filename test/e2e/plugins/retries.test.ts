@@ -24,7 +24,12 @@ describe('onRetry of a link', () => {
         namespaces: {
           first: provider('/first'),
           second: provider('/second'),
-          acme: { models: { m: { targets: [{ model: 'first/m' }], fallbacks: ['second/m'] } } },
+          acme: {
+            models: {
+              m: { targets: [{ model: 'first/m' }], fallbacks: ['second/m'] },
+              brief: { targets: [{ model: 'first/m' }], fallbacks: ['second/m'], timeouts: { total: '100ms' } },
+            },
+          },
         },
       },
       files: strangers('prudent.ts'),
@@ -59,5 +64,41 @@ describe('onRetry of a link', () => {
 
   it('does not run after an attempt that has used nothing', async () => {
     expect(await call('strict', json(ERROR, { status: 500 }))).to.deep.equal([200, undefined, []])
+  })
+
+  describe('that never ends', () => {
+    /** Begins a call, and waits until its link is asked before its second attempt. */
+    async function asked(model: string, signal?: AbortSignal) {
+      upstream.on((request) => (request.path.startsWith('/first') ? half : hello(request)))
+      const since = gateway.log.length
+      const later = (fits: (line: Record<string, unknown>) => boolean) =>
+        gateway.logged((line) => gateway.log.indexOf(line) >= since && fits(line))
+      const headers = { 'x-mood': 'endless' }
+      const reply = gateway.fetch('/v1/chat/completions', { json: ask({ model }), headers, ...(signal && { signal }) })
+      const status = reply.then(
+        ({ status }) => status,
+        () => 'left' as const,
+      )
+      await later(({ msg }) => msg === 'before another attempt')
+      return { status, line: later(({ outcome }) => outcome !== undefined) }
+    }
+
+    it('does not outlast the time of its call', async () => {
+      const { status, line } = await asked('acme/brief')
+      expect([await status, (await line).outcome]).to.deep.equal([502, 'upstream_error'])
+    })
+
+    it('does not outlast its client: the call is settled when that leaves', async () => {
+      const client = new AbortController()
+      const { status, line } = await asked('acme/m', client.signal)
+      client.abort()
+      expect([await status, (await line).outcome]).to.deep.equal(['left', 'client_closed'])
+    })
+
+    it('does not outlast the gateway', async () => {
+      const { status, line } = await asked('acme/m')
+      await gateway.stop()
+      expect([await status, (await line).outcome]).to.deep.equal([502, 'upstream_error'])
+    })
   })
 })

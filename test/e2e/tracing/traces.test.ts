@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { hold, json } from '../../../core/testing/kit.ts'
+import { hold, json, RST } from '../../../core/testing/kit.ts'
 import { poll } from '../../support/poll.ts'
-import { ask, stream as chunks, USAGE } from '../plugins/openai-wire.ts'
+import { ask, stream as chunks, completion, USAGE } from '../plugins/openai-wire.ts'
 import { CLIENT, contextOf, type Fixture, newTraceId, startFixture, traceparent } from './fixture.ts'
 
 describe('the trace of a call', () => {
@@ -94,6 +94,33 @@ describe('the trace of a call', () => {
       const contexts = fixture.upstream.requests.slice(-2).map(contextOf)
       expect(contexts.map(({ spanId }) => spanId)).to.deep.equal([failed!.spanId, served!.spanId])
     })
+
+  it('has an attempt on a new connection, after a stale one, as one more attempt, and waits for its upstream too', async () => {
+    const { row, upstream, collector } = fixture
+    // Leaves a connection that is used again.
+    await fixture.call()
+    const held = hold()
+    upstream.reply([RST])
+    upstream.reply([held, ...json(completion('Hello'))])
+    const traceId = newTraceId()
+    const called = fixture.call({}, { headers: { traceparent: traceparent(traceId) } })
+    await held.reached
+    const since = performance.now()
+    // Passes some time in which the upstream alone is waited for.
+    await poll(
+      () => performance.now() - since,
+      (ms) => ms > 20,
+    )
+    const heldMs = performance.now() - since
+    held.release()
+    const { id } = await called
+    const [server, stale, served] = await collector.trace(traceId, 3)
+    expect(server!.attributes).to.include({ 'umg.attempts': 2 })
+    expect(stale!.spanId).to.not.equal(served!.spanId)
+    expect(upstream.requests.slice(-2).map((request) => contextOf(request).spanId)).to.deep.equal([stale!.spanId, served!.spanId])
+    const { total, overhead } = (await row(id)).ms
+    expect(total - overhead).to.be.at.least(heldMs)
+  })
 
   it('has each attempt of a translated call continue with a span of its own', async () => {
     const traceId = newTraceId()

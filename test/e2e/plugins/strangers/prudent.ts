@@ -12,6 +12,7 @@ export default defineChain({
         host.log.info({ total_tokens }, 'before another attempt')
         if (mood === 'strict') throw new GatewayError('request_refused', { values: { detail: `${total_tokens} are enough.` } })
         if (mood === 'broken') throw new Error('oops')
+        if (mood === 'endless') await new Promise(() => undefined)
       })
       await next()
     },

@@ -37,6 +37,10 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     await next()
     ctx.body = FAULT
   },
+  'shadows its state': (_, next, ctx) => {
+    Object.defineProperty(ctx, 'state', { value: {} })
+    return next()
+  },
   'writes the reply itself': (_, __, { res }) => void res.writeHead(200).end('mine'),
   'calls next twice': async (_, next) => {
     await next()
