@@ -329,7 +329,7 @@ class LookUps<Found> {
       const found = await this.#options.find(name)
       if (found === undefined) this.#known.delete(name)
       if (asked.changes === this.#changes) {
-        if (found === undefined) this.#unknown.set(name, { found, asked })
+        if (found === undefined) this.#unknown.set(name, { found: undefined, asked })
         else this.#known.set(name, { found, asked })
       }
       return found
