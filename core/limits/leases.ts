@@ -338,6 +338,8 @@ export class Leases {
       if (lease.asking !== undefined || !lease.isOver(now)) continue
       this.#leases.delete(id)
       this.#active.delete(lease)
+      // Calls that end later correct it no more: its counter may have another lease by then.
+      lease.window += 1
     }
     this.#sweepAt = Math.max(MIN_SWEEP, 2 * this.#leases.size)
   }

@@ -250,6 +250,22 @@ describe('leases over time', () => {
     })
   })
 
+  it('that were forgotten are not reported when a call of them ends: the counter has another one', async () => {
+    const minute = one(requests(40))
+    await take(here, minute)
+    const early = await take(here, minute)
+    await pass(61_000, 1_000)
+    for (let id = 0; id < 1_100; id++) await take(here, one({ ...requests(40, DAY), id: `requests/${id}` }))
+    for (let call = 0; call < 5; call++) expect(await take(here, minute)).to.not.equal(undefined)
+    early?.correct(0, 0)
+    await pass(500)
+    authority.isAway = true
+    await authority.kill(here)
+    authority.isAway = false
+    await pass(SOON)
+    expect(await takeAll(there, minute)).to.be.at.most(35)
+  })
+
   describe('tell the authority', () => {
     it('what was served while it was away, although nobody calls any more', async () => {
       authority.isAway = true
