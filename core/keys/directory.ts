@@ -29,9 +29,10 @@ export class KeyDirectory {
   #isLost = false
   #probe: Promise<unknown> | undefined
 
-  constructor(source: KeySource) {
+  constructor(source: KeySource, options: Pick<KeyCacheOptions, 'clock'> = {}) {
     this.#source = source
     this.#found = new KeyCache(source, {
+      ...options,
       patienceMs: STALE_LOOK_UP_MS,
       onAnswer: () => {
         this.#isLost = false
@@ -121,6 +122,8 @@ const available = <Found>(lookUp: Promise<Found>): Promise<Found> =>
 interface KeyCacheOptions {
   /** The longest wait for the source where an older result is cached, in milliseconds. */
   readonly patienceMs: number
+  /** Monotonic milliseconds, those of `seenUntil`. */
+  readonly clock?: () => number
   /** The source has answered. */
   onAnswer?(): void
   /** All was forgotten, since changes could not be seen for too long. */
@@ -138,11 +141,13 @@ export class KeyCache {
   readonly accounts: LookUps<AccountHolder>
   readonly #stopWatching: () => void
 
-  constructor(source: KeySource, { patienceMs, onAnswer, onLost }: KeyCacheOptions) {
+  constructor(source: KeySource, { patienceMs, clock = () => performance.now(), onAnswer, onLost }: KeyCacheOptions) {
     const lookUps = <Found>(find: (name: string) => Promise<Found | undefined>) =>
       new LookUps<Found>({
         patienceMs,
-        seenUntil: () => source.seenUntil?.() ?? 0,
+        clock,
+        freshMs: source.seenUntil === undefined ? STALE_MS - SEEN_MS : STALE_MS,
+        seenUntil: () => source.seenUntil?.() ?? Number.NEGATIVE_INFINITY,
         async find(name) {
           const found = await find(name)
           onAnswer?.()
@@ -170,9 +175,9 @@ export class KeyCache {
   }
 }
 
-/** What was found is looked up again after this time, in milliseconds, unless changes are known to be seen. */
-const FRESH_MS = 10_000
-/** How long ago that may have been for those who keep the result themselves, in milliseconds: changes are looked for every three seconds at least. */
+/** A change takes effect within this time although nobody saw it, in milliseconds: what was found is looked up again. */
+const STALE_MS = 10_000
+/** How long ago changes may have been seen for those who keep the result themselves, in milliseconds: they are looked for every three seconds at least. */
 const SEEN_MS = 4_000
 /** It is looked up again after this time in any case, in milliseconds: someone may have disabled the triggers of a database. */
 const LONGEST_MS = 600_000
@@ -185,18 +190,31 @@ const MOST_UNKNOWN = 1_000
 interface LookUpsOptions<Found> {
   /** Asks the source, which limits how long that takes. Resolves to undefined if there is nothing of this name. */
   find(name: string): Promise<Found | undefined>
-  /** Until when every change was seen and told to `invalidate`, in milliseconds since 1970; 0 if that is not known. */
+  /** Until when every change was seen and told to `invalidate`, by `clock`; -Infinity if that is not known. */
   seenUntil(): number
+  /** Monotonic milliseconds. */
+  clock(): number
+  /** What was found is looked up again after this time, in milliseconds, unless changes are known to be seen. */
+  readonly freshMs: number
   /** The longest wait for the source where an older result is cached, in milliseconds. */
   readonly patienceMs: number
 }
 
+/** When something happened. */
+interface Moment {
+  /** Monotonic milliseconds. */
+  readonly at: number
+  /** The number of changes before it. */
+  readonly changes: number
+}
+
+/** What the source has said. */
 interface Entry<Found> {
   readonly found: Found
-  /** Milliseconds since 1970. */
-  foundAt: number
-  /** The number of changes before it. If there were more since, it is only used where the source fails. */
-  changes: number
+  /** When it was asked. If there were more changes since, this is only used where the source fails. */
+  readonly asked: Moment
+  /** When it failed last, or was slow, since then. */
+  failed?: Moment
 }
 
 /** A cache in front of a source that may fail: what is in use stays valid without the source. */
@@ -253,34 +271,34 @@ class LookUps<Found> {
 
   /** What need not be looked up before it is used. */
   #cached(name: string): Entry<Found | undefined> | undefined {
-    const now = Date.now()
     const entry = this.#known.get(name)
-    if (entry?.changes === this.#changes) {
-      if (!this.#isFresh(entry, now)) this.#refresh(entry, name, now)
-      return entry
+    if (entry !== undefined) {
+      // Later calls need not wait for the source to fail again.
+      if (this.#isFresh(entry.failed)) return entry
+      if (entry.asked.changes === this.#changes) {
+        // Looked up again after the call that found it outdated. If the source fails, it stays in use.
+        if (!this.#isFresh(entry.asked) && !this.#isSeen(entry, STALE_MS)) this.#share(name).catch(() => undefined)
+        return entry
+      }
     }
     const unknown = this.#unknown.get(name)
-    return unknown?.changes === this.#changes && unknown.foundAt > now - FRESH_MS ? unknown : undefined
+    return this.#isFresh(unknown?.asked) ? unknown : undefined
   }
 
   #newest(name: string): Entry<Found> | undefined {
     const entry = this.#known.get(name)
-    return entry?.changes === this.#changes && this.#isSeen(entry, Date.now(), SEEN_MS) ? entry : undefined
+    return entry?.asked.changes === this.#changes && this.#isSeen(entry, SEEN_MS) ? entry : undefined
   }
 
-  #isFresh(entry: Entry<Found>, now: number): boolean {
-    return entry.foundAt > now - FRESH_MS || this.#isSeen(entry, now, FRESH_MS)
+  /** Whether it was a short time ago, and there was no change since. */
+  #isFresh(moment: Moment | undefined): boolean {
+    return moment?.changes === this.#changes && moment.at > this.#options.clock() - this.#options.freshMs
   }
 
   /** Whether a change of it would have been seen until lately. */
-  #isSeen({ foundAt }: Entry<Found>, now: number, ms: number): boolean {
-    return foundAt > now - LONGEST_MS && this.#options.seenUntil() > now - ms
-  }
-
-  /** Looks up again, after the call that found the entry outdated. If the source fails, the cached entry stays in use. */
-  #refresh(entry: Entry<Found>, name: string, now: number): void {
-    entry.foundAt = now
-    this.#share(name).catch(() => undefined)
+  #isSeen({ asked }: Entry<Found>, ms: number): boolean {
+    const now = this.#options.clock()
+    return asked.at > now - LONGEST_MS && this.#options.seenUntil() > now - ms
   }
 
   /** If the source fails or is slow, resolves to what was found before the last change. */
@@ -292,9 +310,8 @@ class LookUps<Found> {
     } catch (error) {
       const entry = this.#known.get(name)
       if (entry === undefined) throw error
-      // Later calls need not wait for the source to fail again; a look-up that ends late replaces this entry.
-      entry.changes = changes
-      entry.foundAt = Date.now()
+      // A look-up that ends late replaces this entry.
+      entry.failed = { at: this.#options.clock(), changes }
       return entry.found
     }
   }
@@ -307,15 +324,19 @@ class LookUps<Found> {
   }
 
   async #lookUp(name: string): Promise<Found | undefined> {
-    const [changes, running] = [this.#changes, this.#running]
+    const [asked, running] = [{ at: this.#options.clock(), changes: this.#changes }, this.#running]
     try {
       const found = await this.#options.find(name)
-      const foundAt = Date.now()
-      if (found === undefined) {
-        this.#known.delete(name)
-        if (changes === this.#changes) this.#unknown.set(name, { found: undefined, foundAt, changes })
-      } else if (changes === this.#changes) this.#known.set(name, { found, foundAt, changes })
+      if (found === undefined) this.#known.delete(name)
+      if (asked.changes === this.#changes) {
+        if (found === undefined) this.#unknown.set(name, { found: undefined, asked })
+        else this.#known.set(name, { found, asked })
+      }
       return found
+    } catch (error) {
+      const entry = this.#known.get(name)
+      if (entry !== undefined) entry.failed = { at: this.#options.clock(), changes: asked.changes }
+      throw error
     } finally {
       running.delete(name)
     }

@@ -13,7 +13,7 @@ export interface KeySource {
   /** Reports changes to `watcher` until the returned function is called. */
   watch(watcher: KeyWatcher): () => void
   /**
-   * Until when every change was seen and reported, in milliseconds since 1970. Absent: that is not known, as in a proxy, which asks control.
+   * Until when every change was seen and reported, by `performance.now()`; -Infinity: that is not known. Absent in a proxy, which asks control.
    */
   seenUntil?(): number
 }
@@ -36,7 +36,7 @@ export class StoredKeys implements KeySource {
   readonly #watchers = new Set<KeyWatcher>()
   readonly #timer = setInterval(() => void this.#poll(), POLL_MS).unref()
   #failures = 0
-  #seenUntil = 0
+  #seenUntil = Number.NEGATIVE_INFINITY
 
   constructor(store: Store) {
     this.#store = store

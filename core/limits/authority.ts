@@ -99,30 +99,33 @@ export class StoredAuthority implements QuotaAuthority {
   readonly #storage: CounterStorage
   readonly #ledger: Ledger
   readonly #onFault: (counter: string, error: unknown) => void
+  readonly #clock: () => number
   /** The last state of each counter that this gateway has written: a storage may lose it. */
   readonly #remembered = new BoundedMap<string, CounterState>(MAX_REMEMBERED)
   /** Counters that cannot be changed. */
   readonly #faulty = new Set<string>()
   /** The name of its record. It has another one from when its storage has lost something. */
   #epoch = newId('aut')
-  /** When the record may be changed again, in milliseconds since 1970: a node of a cluster that hangs must not make each change late. */
-  #recordFrom = 0
-  /** When the presence of each process was shown last, in milliseconds since 1970. */
+  /** When the record may be changed again, by `clock`: a node of a cluster that hangs must not make each change late. */
+  #recordFrom = Number.NEGATIVE_INFINITY
+  /** When the presence of each process was shown last, by `clock`. */
   readonly #shownAt = new BoundedMap<string, number>(MAX_PROCESSES)
   /** How many processes were present then. */
   #holders = 0
   #next: Batch | undefined
   readonly #changes = new SerialQueue()
 
-  /** `onFault`: told of a counter that cannot be changed, once until it can be changed again. */
+  /** `onFault`: told of a counter that cannot be changed, once until it can be changed again. `clock`: monotonic milliseconds. */
   constructor(
     storage: CounterStorage,
     ledger: Ledger = async () => null,
     onFault: (counter: string, error: unknown) => void = () => undefined,
+    clock: () => number = () => performance.now(),
   ) {
     this.#storage = storage
     this.#ledger = ledger
     this.#onFault = onFault
+    this.#clock = clock
   }
 
   async renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]> {
@@ -160,7 +163,7 @@ export class StoredAuthority implements QuotaAuthority {
 
   async #change(renewals: readonly Renewal[]): Promise<void> {
     const all = [...renewals, ...this.#presenceOf(renewals)]
-    const failed = await this.#store(changesOf(all))
+    const failed = await this.#renew(all)
     this.#noteProcesses(all)
     const unknown = renewals.filter(({ lease, request }) => lease === undefined && !failed.has(request.counter.id))
     if (unknown.length === 0) return
@@ -170,21 +173,28 @@ export class StoredAuthority implements QuotaAuthority {
         renewal.recorded = await this.#ledger(counter, boundsOf(counter.window as never, Date.now()).start)
       }),
     )
-    await this.#store(changesOf(unknown))
+    await this.#renew(unknown)
+  }
+
+  /** Only what is stored is granted. */
+  async #renew(renewals: readonly Renewal[]): Promise<ReadonlyMap<string, unknown>> {
+    const failed = await this.#store(changesOf(renewals))
+    for (const renewal of renewals) if (failed.has(renewal.request.counter.id)) renewal.lease = undefined
+    return failed
   }
 
   /** Renewals that show the presence of the processes that ask, where that was not shown lately. */
   #presenceOf(renewals: readonly Renewal[]): readonly Renewal[] {
-    const since = Date.now() - PRESENT_MS
+    const since = this.#clock() - PRESENT_MS
     const shown = new Set(renewals.filter(showsPresence).map(({ holder }) => holder))
-    const isDue = (holder: string): boolean => !shown.has(holder) && (this.#shownAt.get(holder) ?? 0) <= since
+    const isDue = (holder: string): boolean => !shown.has(holder) && (this.#shownAt.get(holder) ?? since) <= since
     const due = new Set(renewals.map(({ holder }) => holder).filter(isDue))
     return Array.from(due, (holder) => ({ holder, request: PRESENT, recorded: undefined, lease: undefined }))
   }
 
   #noteProcesses(renewals: readonly Renewal[]): void {
     for (const { holder, lease } of renewals.filter(showsPresence)) {
-      this.#shownAt.set(holder, Date.now())
+      this.#shownAt.set(holder, this.#clock())
       this.#holders = lease?.holders ?? this.#holders
     }
   }
@@ -192,10 +202,10 @@ export class StoredAuthority implements QuotaAuthority {
   /** Changes states, and with them the record of this authority; of one that the storage has lost, what this gateway remembers. */
   async #store(changes: ReadonlyMap<string, CounterChange>): Promise<ReadonlyMap<string, unknown>> {
     const states = new Map<string, CounterState>()
-    let hasLost = false
+    const lost = new Set<string>()
     const record = `authority/${this.#epoch}`
     // The record is the last one: a storage that has it has the others.
-    const all = this.#recordFrom <= Date.now() ? [...changes, [record, RECORD] as const] : [...changes]
+    const all = this.#recordFrom <= this.#clock() ? [...changes, [record, RECORD] as const] : [...changes]
     const remembering = all.map(([id, { apply, lifetime }]): [string, CounterChange] => [
       id,
       {
@@ -203,7 +213,7 @@ export class StoredAuthority implements QuotaAuthority {
         apply: (stored, now) => {
           const own = this.#ownOf(id, now)
           const isLost = own !== undefined && (stored?.version ?? 0) < own.version!
-          hasLost ||= isLost
+          if (isLost) lost.add(id)
           const before = isLost ? recalled(stored, own) : stored
           const after = apply(before, now)
           if (after === undefined) return undefined
@@ -219,8 +229,9 @@ export class StoredAuthority implements QuotaAuthority {
       if (failed.has(id)) this.#noteFault(id, failed.get(id))
       else this.#faulty.delete(id)
     }
-    if (failed.has(record)) this.#recordFrom = Date.now() + PRESENT_MS
-    if (hasLost) this.#epoch = newId('aut')
+    if (failed.has(record)) this.#recordFrom = this.#clock() + PRESENT_MS
+    // Of what was not stored it is noticed again.
+    if (lost.values().some((id) => !failed.has(id))) this.#epoch = newId('aut')
     return failed
   }
 

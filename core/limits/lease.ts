@@ -12,7 +12,7 @@ const LASTING_MS = 8000
 const LOW = 1 / 2
 /** Others have plenty if more than this many times a lease is left: else nothing is asked for ahead of time, and all is reported at once. */
 const PLENTY = 8
-/** A lease is small if more than this many times as much is left. */
+/** The leases of all processes are small together if more than this many times as much is left. */
 const SMALL = 64
 /** The rate of a burst is measured as if it had taken this long, in milliseconds. */
 const MIN_MEASURED_MS = 250
@@ -91,8 +91,8 @@ export abstract class HeldLease {
 
   /** Whether it must be reported to the authority: so that it does not expire, or since the authority knows something else. */
   abstract get mustBeTold(): boolean
-  /** Whether that can wait. */
-  abstract mayWait(now: number): boolean
+  /** Whether that can wait. `processes`: how many share the limit. */
+  abstract mayWait(now: number, processes: number): boolean
   /** Whether it must be reported to an authority that has forgotten everything. */
   abstract isWorthTelling(now: number): boolean
   /** Whether there is nothing to remember. */
@@ -100,7 +100,7 @@ export abstract class HeldLease {
   /** The milliseconds until the window ends; 0 if it has none, or none that is known. */
   protected abstract resetMs(now: number): number
   /** Whether it is kept although it is not used. */
-  protected abstract isKept(now: number): boolean
+  protected abstract isKept(now: number, processes: number): boolean
   /** What is reported of it. */
   protected abstract report(): Pick<LeaseRequest, 'windowEnd' | 'spent' | 'reserved' | 'keep'>
   /** Takes over what the authority counts. */
@@ -122,10 +122,10 @@ export abstract class HeldLease {
     return this.refused !== undefined && this.refused.until > now && amount >= this.refused.amount
   }
 
-  /** Whether others could use what this process does not. */
-  isIdle(now: number): boolean {
+  /** Whether others could use what this process does not. `processes`: how many they are, this one included. */
+  isIdle(now: number, processes: number): boolean {
     const unusedMs = now - this.#usedAt
-    return this.free > 0 && unusedMs > (this.free >= this.remaining ? IDLE_MS : LONG_IDLE_MS) && !this.isKept(now)
+    return this.free > 0 && unusedMs > (this.free >= this.remaining ? IDLE_MS : LONG_IDLE_MS) && !this.isKept(now, processes)
   }
 
   /** Whether another process needs what this one holds. */
@@ -289,11 +289,11 @@ export class HeldAmount extends HeldLease {
   }
 
   /** What it has spent of what it held is no news to others. But the ledger settles the budgets of processes that are silent. */
-  mayWait(now: number): boolean {
+  mayWait(now: number, processes: number): boolean {
     if (this.known === undefined || this.outage !== undefined || this.#window.kind !== 'fixed') return false
     const isCounted = this.taken + this.free <= this.known.spent + this.known.held
     if (!isCounted || this.free <= 0 || this.remaining <= this.free * PLENTY) return false
-    return this.isKept(now) || now - this.#toldAt < PLENTY_TELL_MS
+    return this.isKept(now, processes) || now - this.#toldAt < PLENTY_TELL_MS
   }
 
   isWorthTelling(now: number): boolean {
@@ -358,9 +358,9 @@ export class HeldAmount extends HeldLease {
     this.#toldAt = now
   }
 
-  protected isKept(now: number): boolean {
+  protected isKept(now: number, processes: number): boolean {
     const isShort = this.#window.kind === 'fixed' && this.#endsAt > now && this.#endsAt - now <= KEPT_MS
-    return isShort && this.remaining > this.free * SMALL
+    return isShort && this.remaining > this.free * processes * SMALL
   }
 
   protected boundIn(silence: Silence, now: number): number {

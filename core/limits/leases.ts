@@ -198,9 +198,13 @@ export class Leases {
     await (unasked.length > 0 ? this.#askForMore(unasked) : needs[0]!.lease.asking)
   }
 
+  get #place(): Place {
+    const { processes, predecessors } = this.#options.place ?? ALONE
+    return { processes: Math.max(processes, this.#counted), predecessors }
+  }
+
   get #silence(): Silence {
-    const { processes: own, predecessors } = this.#options.place ?? ALONE
-    const processes = Math.max(own, this.#counted)
+    const { processes, predecessors } = this.#place
     const part = UNKNOWN_PART / 2 ** predecessors / processes
     return { since: this.#answeredAt, part, processes, isCounted: this.#counted > 0 }
   }
@@ -263,7 +267,8 @@ export class Leases {
 
   #giveBackIdle(): void {
     const now = this.#clock()
-    const idle = this.#unasked((lease) => lease.isIdle(now))
+    const { processes } = this.#place
+    const idle = this.#unasked((lease) => lease.isIdle(now, processes))
     void this.#askOfMany(idle, (lease) => lease.requestReturn(this.#clock()))
   }
 
@@ -274,17 +279,21 @@ export class Leases {
     })
   }
 
-  /** At least of one that it could have lost: the answer has the epoch. */
+  /** At least of one that it could have lost, since the answer has the epoch; after an outage of any, since the answer ends that. */
   async #tellOfActive(): Promise<void> {
     const now = this.#clock()
-    for (const lease of this.#active) if (!lease.mustBeTold || lease.isOver(now)) this.#active.delete(lease)
-    const due = this.#unasked((lease) => !lease.mayWait(now))
+    for (const lease of this.#active) {
+      const isDone = !lease.mustBeTold || (lease.isOver(now) && lease.outage === undefined)
+      if (isDone) this.#active.delete(lease)
+    }
+    const { processes } = this.#place
+    const due = this.#unasked((lease) => !lease.mayWait(now, processes))
     const one =
       due.length > 0
         ? []
         : this.#leases
             .values()
-            .filter((lease) => lease.isWorthTelling(now))
+            .filter((lease) => this.#outage !== undefined || lease.isWorthTelling(now))
             .take(1)
     await this.#askOfMany([...due, ...one], (lease) => lease.request(0, this.#clock()))
   }
@@ -325,7 +334,13 @@ export class Leases {
 
   /** The next sweep is due at twice the remaining leases, so that its amortised cost for each new one is constant. */
   #sweep(now: number): void {
-    for (const [id, lease] of this.#leases) if (lease.asking === undefined && lease.isOver(now)) this.#leases.delete(id)
+    for (const [id, lease] of this.#leases) {
+      if (lease.asking !== undefined || !lease.isOver(now)) continue
+      this.#leases.delete(id)
+      this.#active.delete(lease)
+      // Calls that end later correct it no more: its counter may have another lease by then.
+      lease.window += 1
+    }
     this.#sweepAt = Math.max(MIN_SWEEP, 2 * this.#leases.size)
   }
 }

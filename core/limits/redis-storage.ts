@@ -48,10 +48,13 @@ export class RedisStorage implements CounterStorage {
   async change(changes: ReadonlyMap<string, CounterChange>): Promise<ReadonlyMap<string, unknown>> {
     const failed = new Map<string, unknown>()
     const changeOrNote = async ([id, change]: [string, CounterChange]): Promise<void> => {
+      const attempt = { isOver: false }
       try {
-        await withTimeout(CHANGE_MS, this.#changeOne(PREFIX + id, change))
+        await withTimeout(CHANGE_MS, this.#changeOne(PREFIX + id, change, attempt))
       } catch (error) {
         failed.set(id, error)
+      } finally {
+        attempt.isOver = true
       }
     }
     await Promise.all(Array.from(changes, changeOrNote))
@@ -65,9 +68,11 @@ export class RedisStorage implements CounterStorage {
     this.#connection.destroy()
   }
 
-  async #changeOne(key: string, { apply, lifetime }: CounterChange): Promise<void> {
-    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+  /** `attempt`: once it is over, nothing is changed, since the holders may have told more meanwhile. */
+  async #changeOne(key: string, { apply, lifetime }: CounterChange, attempt: { readonly isOver: boolean }): Promise<void> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       const [before, [seconds, micros]] = await this.#run<[string | null, [string, string]]>(READ, key)
+      if (attempt.isOver) return
       const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
       const state = apply(parseState(before), now)
       if (state === undefined) return

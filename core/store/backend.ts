@@ -16,8 +16,8 @@ export interface Backend {
    */
   changed(): Promise<boolean>
   /**
-   * Until when `changed` has learned of every change, in milliseconds since 1970. It stands still while that cannot be known, as behind a
-   * pooler that drops the notifications of PostgreSQL: what was read must then be read again from time to time.
+   * Until when `changed` has learned of every change, by `performance.now()`; at first -Infinity. It stands still while that cannot be known,
+   * as behind a pooler that drops the notifications of PostgreSQL: what was read must then be read again from time to time.
    */
   seenUntil(): number
   /** Resolves when the statements in progress have ended. */

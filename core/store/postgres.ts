@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Client, type ClientConfig, Pool, types } from 'pg'
@@ -32,7 +33,7 @@ export async function openPostgres(url: string, { later }: { readonly later: boo
       'The database URL is not a valid URL. Percent-encode special characters, such as those of a password, as %XX.',
     )
   const config = configOf(url)
-  const opening = new Opening(config, (payload) => sql`select pg_notify(${CHANNEL}, ${payload})`.execute(db))
+  const opening = new Opening(config, (payload) => sql`select pg_notify(${PROBES}, ${payload})`.execute(db))
   await opening.begin(later)
   const db = connect({ ...config, query_timeout: QUERY_MS }, CONNECTIONS, () => opening.check())
   const readers = connect({ ...config, query_timeout: READ_MS, statement_timeout: READ_MS }, READERS, () => opening.check())
@@ -79,7 +80,7 @@ class Opening {
   }
 
   get seenUntil(): number {
-    return this.#listener?.seenUntil() ?? 0
+    return this.#listener?.seenUntil() ?? Number.NEGATIVE_INFINITY
   }
 
   async begin(later: boolean): Promise<void> {
@@ -169,21 +170,25 @@ const PASSWORD_REFUSED = '28P01'
 const NO_DATABASE = '3D000'
 
 /** The channel that the triggers of migration 0002 notify. */
-const CHANNEL = 'umg_keys'
+const CHANGES = 'umg_keys'
+/** The channel of probes. Not that of changes, since gateways of older versions take each notification there for a change. */
+const PROBES = 'umg_seen'
 
 const RETRY_MS = 250
 
 /** How often it is tried whether notifications arrive, in milliseconds: a connection may be dead, or a pooler may drop them. */
 const PROBE_MS = 3_000
+/** A connection on which probes have arrived is taken for dead after this number of probes that have not. */
+const MAX_UNANSWERED = 10
 
-/** Notifies all that listen, by any connection. */
+/** Sends a probe to all that listen, by any connection. */
 type Notify = (payload: string) => Promise<unknown>
 
 /** Listens for changes of keys and accounts, made by any gateway or by hand. */
 interface ChangeListener {
   /** Whether a change was notified, or may have been missed, since the last call. Throws while there is no connection. */
   changed(): Promise<boolean>
-  /** When the last of its own notifications that has arrived was sent, in milliseconds since 1970: those of changes before it have, too. */
+  /** When the last of its probes that has arrived was sent, by `performance.now()`: the notifications of changes before it have, too. */
   seenUntil(): number
   close(): Promise<void>
 }
@@ -193,29 +198,41 @@ async function listenForChanges(config: ClientConfig, notify: Notify): Promise<C
   const probe = randomUUID()
   let client: Client | undefined
   let changed = false
-  let [probedAt, seenUntil] = [0, 0]
+  let [probedAt, seenUntil] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  /** Breaks the connection if too many probes have not arrived on it. */
+  let beforeProbe = (): void => undefined
   let closed = false
 
   /** Resolves once it listens. `ended` resolves when the connection has ended. */
   async function listen(): Promise<{ readonly ended: Promise<void> }> {
-    const next = new Client(config)
+    const socket = new Socket()
+    const next = new Client({ ...config, stream: () => socket })
     const ended = new Promise<void>((resolve) => next.once('end', resolve))
-    next.on('notification', ({ payload }) => {
-      // Of a change it has none; other gateways try, too.
+    let hasArrived = false
+    let unanswered = 0
+    next.on('notification', ({ channel, payload }) => {
+      if (channel === CHANGES) changed = true
+      // Other gateways try, too.
       const [id, sentAt] = payload?.split(' ') ?? []
-      if (id === '') changed = true
-      else if (id === probe) seenUntil = Number(sentAt)
+      if (id !== probe) return
+      seenUntil = Number(sentAt)
+      hasArrived = true
+      unanswered = 0
     })
     // An error of the connection also ends it.
     next.on('error', () => {})
     try {
       await next.connect()
-      await next.query(`listen ${CHANNEL}`)
+      await next.query(`listen ${CHANGES}; listen ${PROBES}`)
     } catch (error) {
       await next.end()
       throw error
     }
     client = next
+    beforeProbe = () => {
+      unanswered += 1
+      if (hasArrived && unanswered > MAX_UNANSWERED) socket.destroy()
+    }
     // `close` was called during the connect.
     if (closed) void next.end()
     return { ended }
@@ -237,9 +254,10 @@ async function listenForChanges(config: ClientConfig, notify: Notify): Promise<C
   return {
     async changed() {
       if (client === undefined) throw new CodedError('DATABASE_CONNECTION_LOST', 'the connection to the database is lost')
-      const now = Date.now()
+      const now = performance.now()
       if (probedAt <= now - PROBE_MS) {
         probedAt = now
+        beforeProbe()
         notify(`${probe} ${now}`).catch(() => undefined)
       }
       const before = changed

@@ -81,18 +81,20 @@ function connectionsInThreads(file: string): Connections {
 function backendOf({ reads, writes, longReads }: Connections, file: string, changes: number): Backend {
   const db = new Kysely<Schema>({ dialect: sqliteDialect({ reads, writes }) })
   let known: { readonly count: number; readonly log?: string | undefined } = { count: changes }
-  let seenUntil = 0
+  let countedAt = performance.now()
+  let seenUntil = Number.NEGATIVE_INFINITY
   return {
     db,
     async read<Row>(query: Compilable<Row>) {
       return (await longReads.run(query.compile())).rows as Row[]
     },
     async changed() {
-      const startedAt = Date.now()
+      const startedAt = performance.now()
       const log = settledLog(file)
       // At rest this is asked again and again: a look at the file wakes up no thread.
-      const isSettled = log !== undefined && log === known.log
+      const isSettled = log !== undefined && log === known.log && startedAt - countedAt < MAX_SETTLED_MS
       const count = isSettled ? known.count : await countKeyChanges(db)
+      if (!isSettled) countedAt = startedAt
       const isChanged = count !== known.count
       known = { count, log }
       seenUntil = startedAt
@@ -109,6 +111,8 @@ function backendOf({ reads, writes, longReads }: Connections, file: string, chan
 
 /** The time of a file is that of a tick of the kernel: a write that follows another one may not change it for so long, in milliseconds. */
 const SETTLING_MS = 1000
+/** Changes are counted at least this often, in milliseconds: there are file systems whose times are coarser than that. */
+const MAX_SETTLED_MS = 60_000
 
 /**
  * The state of the write-ahead log, which every change is written to, by whatever process; undefined while it may be written without a change of

@@ -9,7 +9,7 @@ export interface StoredDirectory extends Pick<KeyDirectory, 'verify' | 'declare'
 
 export function openDirectory(store: Store): StoredDirectory {
   const source = new StoredKeys(store)
-  const directory = new KeyDirectory(source)
+  const directory = new KeyDirectory(source, { clock: Date.now })
   return {
     verify: (secret) => directory.verify(secret),
     declare: (config) => directory.declare(config),

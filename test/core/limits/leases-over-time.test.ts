@@ -79,6 +79,20 @@ describe('leases over time', () => {
     }
   })
 
+  it('that are kept by many processes are small together', async () => {
+    const limit = requests(3_000)
+    const processes = Array.from({ length: 8 }, () => authority.process(Date.now))
+    for (const leases of processes) {
+      // A process always reports its first lease.
+      await take(leases, one(requests(100, DAY)))
+      await take(leases, one(limit))
+    }
+    await pass(15_000)
+    const large = take(here, { ...one(limit), amount: 2_990 })
+    await pass(3_000)
+    expect(await large).to.not.equal(undefined)
+  })
+
   it('that are not small are given back in the last seconds of a minute too', async () => {
     for (const [limit, left] of [
       [60, 59],
@@ -189,6 +203,67 @@ describe('leases over time', () => {
       expect(error).to.be.instanceOf(AuthorityUnavailable)
       expect(authority.asked).to.equal(asked)
     })
+  })
+
+  describe('ask again without a call', () => {
+    const strict = (limit: number, ms = DAY) => one(requests(limit, ms), 'refuse')
+    const isRefused = async (leases: Leases, ms?: number) =>
+      (await take(leases, strict(100, ms)).catch((error: unknown) => error)) instanceof AuthorityUnavailable
+
+    it('an authority that has never answered', async () => {
+      authority.isAway = true
+      expect(await isRefused(here)).to.equal(true)
+      authority.isAway = false
+      await pass(1_000)
+      expect(await isRefused(here)).to.equal(false)
+    })
+
+    it('an authority that has not answered since every window ended', async () => {
+      expect(await isRefused(here, 60_000)).to.equal(false)
+      authority.isAway = true
+      await pass(120_000, 1_000)
+      expect(await isRefused(here, 60_000)).to.equal(true)
+      authority.isAway = false
+      await pass(1_000)
+      expect(await isRefused(here, 60_000)).to.equal(false)
+    })
+
+    it('for a counter that could not be changed at its first call', async () => {
+      authority.faulty = requests(100, DAY).id
+      expect(await isRefused(here)).to.equal(true)
+      await pass(SOON)
+      expect(await isRefused(here)).to.equal(true)
+      authority.faulty = undefined
+      await pass(SOON)
+      expect(await isRefused(here)).to.equal(false)
+    })
+
+    it('for a counter that could not be changed when its window ended', async () => {
+      expect(await isRefused(here, 60_000)).to.equal(false)
+      authority.faulty = requests(100, 60_000).id
+      await pass(70_000, 1_000)
+      expect(await isRefused(here, 60_000)).to.equal(true)
+      await pass(70_000, 1_000)
+      authority.faulty = undefined
+      await pass(SOON)
+      expect(await isRefused(here, 60_000)).to.equal(false)
+    })
+  })
+
+  it('that were forgotten are not reported when a call of them ends: the counter has another one', async () => {
+    const minute = one(requests(40))
+    await take(here, minute)
+    const early = await take(here, minute)
+    await pass(61_000, 1_000)
+    for (let id = 0; id < 1_100; id++) await take(here, one({ ...requests(40, DAY), id: `requests/${id}` }))
+    for (let call = 0; call < 5; call++) expect(await take(here, minute)).to.not.equal(undefined)
+    early?.correct(0, 0)
+    await pass(500)
+    authority.isAway = true
+    await authority.kill(here)
+    authority.isAway = false
+    await pass(SOON)
+    expect(await takeAll(there, minute)).to.be.at.most(35)
   })
 
   describe('tell the authority', () => {

@@ -226,6 +226,58 @@ describe('states of counters that are lost', () => {
       }
     })
 
+    it('nothing is granted that Redis did not store: it may read and not write', async () => {
+      const redis = await startRedis()
+      const client = createClient({ url: redis.url })
+      await client.connect()
+      await client.sendCommand(['ACL', 'SETUSER', 'gateway', 'on', '>secret', '+@all', '~*'])
+      const storage = new RedisStorage(new RedisConnection(redis.url.replace('//', '//gateway:secret@'), NO_LISTENER))
+      const codes: unknown[] = []
+      const onFault = (_: string, error: unknown) => codes.push((error as { code?: unknown }).code)
+      const authority = new StoredAuthority(storage, async () => 0, onFault)
+      const [counter, budget] = [counterOf(10), counterOf(10, MONTH)]
+      try {
+        const first = await ask(authority, 'one', counter, 3)
+        await client.sendCommand(['ACL', 'SETUSER', 'gateway', '-set'])
+        expect(await ask(authority, 'one', counter, 3)).to.equal(null)
+        expect(await ask(authority, 'one', budget, 3)).to.equal(null)
+        expect(codes).to.deep.equal(['REDIS_ERR', 'REDIS_ERR'])
+        await client.sendCommand(['ACL', 'SETUSER', 'gateway', '+set'])
+        expect(await ask(authority, 'two', counter, 7)).to.include({ granted: true, remaining: 0, epoch: first!.epoch })
+        expect(await ask(authority, 'two', budget, 10)).to.include({ granted: true, remaining: 0 })
+      } finally {
+        client.destroy()
+        await storage.close()
+        await redis.stop()
+      }
+    })
+
+    it('a counter that Redis could not change in time is not changed later, over what was told since', async () => {
+      const redis = await startRedis()
+      const client = createClient({ url: redis.url })
+      await client.connect()
+      const storage = new RedisStorage(new RedisConnection(redis.url, NO_LISTENER))
+      const state = { windowEnd: 0, used: 0, leases: {} }
+      const change = (id: string) => storage.change(new Map([[id, { lifetime: 60_000, apply: () => state }]]))
+      const isDone = (id: string) =>
+        change(id).then(
+          () => true,
+          () => false,
+        )
+      try {
+        while (!(await isDone('first'))) await new Promise(setImmediate)
+        await client.sendCommand(['CLIENT', 'PAUSE', '900', 'ALL'])
+        expect(await isDone('late')).to.equal(false)
+        await client.get('any')
+        expect(await isDone('next')).to.equal(true)
+        expect(await client.exists(['umg:quota:late', 'umg:quota:next'])).to.equal(1)
+      } finally {
+        client.destroy()
+        await storage.close()
+        await redis.stop()
+      }
+    })
+
     it('a cluster of Redis has the counters on all of its nodes', async function () {
       this.timeout(60_000)
       const cluster = await startRedisCluster()

@@ -23,7 +23,7 @@ export class SharedAuthority {
   /** The most counters in one request. */
   mostAsked = 0
   #states = new Map<string, CounterState>()
-  readonly #authority = new StoredAuthority(this.#storage())
+  readonly #authority = new StoredAuthority(this.#storage(), undefined, undefined, Date.now)
   readonly #processes: Leases[] = []
   readonly #killed = new Set<Leases>()
 

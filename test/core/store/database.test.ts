@@ -98,7 +98,7 @@ onEachDatabase('the database', (database, kind) => {
   it('tells until when it has reported all changes, also those of others', async () => {
     const [ours, theirs] = [await open(), await open()]
     await theirs.db.insertInto('keys').values(KEY).execute()
-    const insertedAt = Date.now()
+    const insertedAt = performance.now()
     let isReported = false
     while (ours.seenUntil() < insertedAt) {
       isReported = (await ours.changed()) || isReported

@@ -1,6 +1,8 @@
+import { mock } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import { openStore, type Store } from '../../../core/store/database.ts'
 import { storageError } from '../../../core/store/unavailable.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
@@ -53,6 +55,26 @@ onPostgres('a database server', (database) => {
     expect(await ours.changed()).to.equal(false)
   })
 
+  it('sends no notification of changes while it tries whether notifications arrive', async () => {
+    const [ours, theirs] = [await open(), await open()]
+    const older = new Client({ connectionString: url() })
+    const changes: unknown[] = []
+    older.on('notification', ({ payload }) => changes.push(payload))
+    await older.connect()
+    try {
+      await older.query('listen umg_keys')
+      while (ours.seenUntil() === Number.NEGATIVE_INFINITY) {
+        await ours.changed()
+        await setImmediate()
+      }
+      await theirs.db.insertInto('keys').values(KEY).execute()
+      await until(() => changes.length > 0)
+      expect(changes).to.deep.equal([''])
+    } finally {
+      await older.end()
+    }
+  })
+
   describe('with broken connections', () => {
     let proxy: TcpProxy
     let store: Store
@@ -88,6 +110,24 @@ onPostgres('a database server', (database) => {
       let changed = await lost()
       for (; changed === 'lost'; changed = await lost()) await setTimeout(10)
       expect([changed, await store.changed()]).to.deep.equal([true, false])
+    })
+
+    it('that is silent is made again, if notifications have arrived on it before', async () => {
+      while (store.seenUntil() === Number.NEGATIVE_INFINITY) {
+        await store.changed()
+        await setImmediate()
+      }
+      proxy.freeze()
+      const start = performance.now()
+      let probes = 0
+      const clock = mock.method(performance, 'now', () => start + probes * 3_000)
+      try {
+        for (; probes < 11; probes++) expect(await store.changed()).to.equal(false)
+      } finally {
+        clock.mock.restore()
+      }
+      const changedOrLost = () => store.changed().catch(({ code }) => code)
+      await until(async () => (await changedOrLost()) === 'DATABASE_CONNECTION_LOST')
     })
 
     it('may be opened before the server can be reached: then it has its tables when the server is back', async () => {

@@ -1,8 +1,10 @@
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
+import { sql } from 'kysely'
 import { openStore } from '../../../core/store/database.ts'
 import { onSqlite } from '../../support/databases.ts'
 import { KEY, refusal, storesIn } from './stores.ts'
@@ -67,6 +69,26 @@ onSqlite('a database file', (database) => {
     rest()
     expect(await ours.changed()).to.equal(false)
     expect(await changedAtOnce()).to.equal(false)
+  })
+
+  it('is queried for changes of keys once a minute although the time of its log does not change', async () => {
+    const [ours, theirs] = [await open(), await open()]
+    const rest = () => utimesSync(`${path()}-wal`, 1, 1)
+    await theirs.db.insertInto('keys').values(KEY).execute()
+    rest()
+    await ours.changed()
+    // The next write begins the log again, whose size stays the same.
+    await sql`pragma wal_checkpoint(restart)`.execute(theirs.db)
+    await theirs.db.updateTable('keys').set({ name: 'two' }).execute()
+    rest()
+    expect(await ours.changed()).to.equal(false)
+    const now = performance.now()
+    const clock = mock.method(performance, 'now', () => now + 60_000)
+    try {
+      expect(await ours.changed()).to.equal(true)
+    } finally {
+      clock.mock.restore()
+    }
   })
 
   it('is refused if it is damaged, and not changed', async () => {
