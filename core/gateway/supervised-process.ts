@@ -70,8 +70,10 @@ export class SupervisedProcess {
       // If it was started, 'close' follows.
       if (this.pid === undefined) end({ error })
     })
-    // After its last reports: a connection that it had accepted must not go to another process.
-    this.#child.once('close', (code, signal) => end({ code, signal }))
+    // After its last reports: a connection that it had accepted must not go to another process. It follows an 'error' too.
+    this.#child.once('close', (code, signal) => {
+      if (this.pid !== undefined) end({ code, signal })
+    })
   }
 
   /** Undefined if it could not be started. */
