@@ -41,8 +41,8 @@ describe('the export of spans', () => {
 
   afterEach(() => {
     mock.timers.reset()
-    collector.closeAllConnections()
-    collector.close()
+    collector?.closeAllConnections()
+    collector?.close()
   })
 
   const trace = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7', attempts: ['00f067aa0ba902b8'] }
