@@ -120,9 +120,9 @@ onPostgres('a database server', (database) => {
       proxy.freeze()
       const start = performance.now()
       let probes = 0
-      const clock = mock.method(performance, 'now', () => start + probes * 3_000)
+      const clock = mock.method(performance, 'now', () => start + probes * 3_001)
       try {
-        for (; probes < 11; probes++) expect(await store.changed()).to.equal(false)
+        for (; probes < 12; probes++) expect(await store.changed()).to.equal(false)
       } finally {
         clock.mock.restore()
       }
