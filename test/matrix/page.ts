@@ -146,7 +146,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   context_management: 'the upstream removes nothing from a conversation: the client does, or the conversation ends at its limit',
   'metadata.user_id': 'the upstream takes no names of users',
   prompt_cache_key: 'the upstream caches prompts by itself, or not at all',
-  reasoning_effort: 'the upstream refuses to think about a conversation whose earlier thoughts are lost',
+  reasoning_effort: 'the model does not take this effort: it gets the nearest one',
   thinking: 'the upstream is not asked to think: its models decide',
   'thinking.budget_tokens': 'the model takes an effort, not a number of tokens: it gets the nearest effort',
   'thinking.display': 'the upstream shows of its thoughts what it always shows',
