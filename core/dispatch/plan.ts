@@ -310,6 +310,7 @@ function fit({ call, context }: Plan, candidate: Candidate, credential: Credenti
 
 /** Errors of a candidate that cannot serve the call; another one may. Any other error is the call's. */
 const UNFIT: ReadonlySet<ErrorName> = new Set<ErrorName>([
+  'unsupported_endpoint',
   'unsupported_parameter',
   'previous_response_not_found',
   'item_not_found',
