@@ -57,10 +57,16 @@ describe('A namespace and a key that name many models', () => {
         const reply = await each.gateway.fetch('/v1/chat/completions', { method: 'POST', json, key: each.key })
         expect(reply.status, await reply.text()).to.equal(200)
       })
+    /** Of several first calls, that with the fewest: the others had work of the gateway's own beside them. */
+    const fewestOf = async (each: typeof few, models: number): Promise<number> => {
+      const counts: number[] = []
+      for (let index = 1; index <= 5; index++) counts.push(await call(each, `local/model-${models - index}`))
+      return Math.min(...counts)
+    }
     await call(few, 'local/model-0')
     await call(many, 'local/model-0')
-    const ofFew = await call(few, `local/model-${FEW - 1}`)
-    const ofMany = await call(many, `local/model-${MANY - 1}`)
+    const ofFew = await fewestOf(few, FEW)
+    const ofMany = await fewestOf(many, MANY)
     expect(ofMany / ofFew).to.be.lessThan(1.5)
   })
 })
