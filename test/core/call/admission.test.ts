@@ -3,10 +3,8 @@ import { expect } from 'chai'
 import { Admission } from '../../../core/call/admission.ts'
 
 describe('the admission of calls', () => {
-  afterEach(() => {
-    mock.restoreAll()
-    mock.timers.reset()
-  })
+  // Not `restoreAll`, which keeps what it has restored: the next one, in another file, would put the timers of this test back.
+  afterEach(() => mock.reset())
 
   it('has timers only while calls come', () => {
     mock.timers.enable({ apis: ['setInterval'] })

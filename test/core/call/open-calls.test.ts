@@ -20,8 +20,8 @@ describe('calls under way', () => {
 
   afterEach(() => {
     open?.close()
-    mock.timers.reset()
-    mock.restoreAll()
+    // Not `restoreAll`: see admission.test.ts.
+    mock.reset()
   })
 
   /** A call that begins now. */
