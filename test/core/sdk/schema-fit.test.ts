@@ -3,7 +3,9 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { fitsSchema } from '../../../core/sdk/schema-fit.ts'
 
-const json = fc.jsonValue({ maxDepth: 3 })
+// ajv takes a member of these names for the method of an object, and compares by it (fast-deep-equal 3.1).
+const METHODS = /"(?:toString|valueOf|constructor)":/
+const json = fc.jsonValue({ maxDepth: 3 }).filter((value) => !METHODS.test(JSON.stringify(value)))
 const count = fc.nat(4)
 
 /** Schemas of the keywords that are checked, and that ajv reads alike. */
