@@ -62,6 +62,21 @@ describe('whether an answer fits a schema', () => {
     )
   })
 
+  // What the generator leaves out, since ajv cannot judge it.
+  for (const name of ['toString', 'valueOf', 'constructor', '__proto__', 'hasOwnProperty']) {
+    it(`takes a member ${name} for a member, and no method of objects for one`, () => {
+      const having = JSON.parse(`{"${name}":""}`)
+      expect(fitsSchema(having, { const: {} })).to.equal(false)
+      expect(fitsSchema(having, { const: having })).to.equal(true)
+      expect(fitsSchema({}, { enum: [having] })).to.equal(false)
+      expect(fitsSchema({}, { required: [name] })).to.equal(false)
+      expect(fitsSchema(having, { required: [name] })).to.equal(true)
+      expect(fitsSchema(having, { properties: {}, additionalProperties: false })).to.equal(false)
+      expect(fitsSchema({}, { properties: JSON.parse(`{"${name}":false}`) })).to.equal(true)
+      expect(fitsSchema(having, { properties: JSON.parse(`{"${name}":false}`) })).to.equal(false)
+    })
+  }
+
   it('follows a schema that refers to itself', () => {
     const tree = { type: 'object', properties: { kids: { type: 'array', items: { $ref: '#' } } }, additionalProperties: false }
     expect(fitsSchema({ kids: [{ kids: [] }] }, tree)).to.equal(true)
