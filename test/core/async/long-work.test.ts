@@ -5,13 +5,13 @@ import { inSlices, yieldIfLong } from '../../../core/async/long-work.ts'
 describe('Long work', () => {
   let now = 0
   const stopClock = () => mock.method(performance, 'now', () => now).mock
-  let clock: ReturnType<typeof stopClock>
+  let clock: ReturnType<typeof stopClock> | undefined
 
   beforeEach(() => {
     now = Math.max(now, performance.now()) + 10
     clock = stopClock()
   })
-  afterEach(() => clock.restore())
+  afterEach(() => clock?.restore())
 
   it('lets the event loop run after 10 ms, and not before', async () => {
     await yieldIfLong()
