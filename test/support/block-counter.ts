@@ -6,6 +6,7 @@ const N = 100
 /** Runs that are bound to a call or, as those of timers, to its time, and not to what it has. What grows by the square of `N` runs twenty times as often. */
 const OFTEN = 1500
 const MOST = 2.4
+const MEASUREMENTS = 3
 
 /**
  * Counts how often each block of the gateway's code runs, in this process. Blocks are counted, not time: that is the same on every machine.
@@ -26,16 +27,28 @@ export class BlockCounter {
     for (const compiler of ['turbofan', 'maglev']) setFlagsFromString(`--${compiler}`)
   }
 
-  /** Expects twice as much to run no block more than about twice as often. The first run loads and compiles code. */
+  /**
+   * Expects twice as much to run no block more than about twice as often. The first run loads and compiles code. Other work of the process may run
+   * meanwhile: it is not in all of several measurements.
+   */
   async expectLinear(run: (count: number) => Promise<void>): Promise<void> {
     await run(4)
+    for (let left = MEASUREMENTS - 1; left > 0; left--) if ((await this.#worseIn(run)).length === 0) return
+    expect(await this.#worseIn(run)).to.deep.equal([])
+  }
+
+  /** The blocks that run more often than twice as much explains. */
+  async #worseIn(run: (count: number) => Promise<void>): Promise<readonly string[]> {
     const once = await this.#blocksOf(() => run(N))
     const twice = await this.#blocksOf(() => run(2 * N))
     const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((all, each) => all + each, 0)
     expect(sum(once), 'blocks that ran').to.be.above(N)
     const worse = [...twice].filter(([block, count]) => count > OFTEN && count > MOST * (once.get(block) ?? 0))
-    expect(worse.map(([block, count]) => `${block}: ${once.get(block) ?? 0} -> ${count}`)).to.deep.equal([])
-    expect(sum(twice), 'of all blocks').to.be.below(MOST * sum(once) + OFTEN)
+    const isMore = sum(twice) >= MOST * sum(once) + OFTEN
+    return [
+      ...worse.map(([block, count]) => `${block}: ${once.get(block) ?? 0} -> ${count}`),
+      ...(isMore ? [`all blocks: ${sum(once)} -> ${sum(twice)}`] : []),
+    ]
   }
 
   async #blocksOf(run: () => Promise<void>): Promise<ReadonlyMap<string, number>> {
