@@ -4,8 +4,8 @@ import { ALIVE_MS, type Assignment, type Order, type Report, type Role, SUPERVIS
 
 /** A process that serves is ended after this time without a sign of life, in milliseconds. */
 const HANG_MS = 10_000
-/** One that starts is given more: on a busy machine it may load its modules for longer. */
-const START_MS = 60_000
+/** One that starts or exits is given more: on a busy machine it may load its modules, or write its cache of compiled code, for longer. */
+const QUIET_MS = 60_000
 
 /**
  * Options of V8 for a proxy. A machine has several. Node's own semi-spaces of 64 MiB are three for each proxy, filled
@@ -37,7 +37,7 @@ export class SupervisedProcess {
   readonly ended: Promise<void>
   readonly #child: ChildProcess | undefined
   #aliveAt = performance.now()
-  #silenceMs = START_MS
+  #silenceMs = QUIET_MS
 
   constructor(assignment: Assignment, slot: number, listener: ProcessListener) {
     this.id = assignment.process
@@ -64,6 +64,7 @@ export class SupervisedProcess {
       this.#aliveAt = performance.now()
       if (report.type === 'loaded') this.version = report.version
       if (report.type === 'serving') this.#silenceMs = HANG_MS
+      if (report.type === 'ended') this.#silenceMs = QUIET_MS
       listener.onReport(this, report)
     })
     this.#child.on('error', (error) => {

@@ -46,6 +46,11 @@ export type Report =
   | { readonly type: 'accepted'; readonly id: number }
   /** A proxy serves its open calls to their end: a successor may start. It may be said twice. */
   | { readonly type: 'leaving' }
+  /**
+   * Its work has ended, and it exits. That takes seconds where a version runs for the first time: Node writes its cache of compiled code. Control's
+   * successor may start: its sockets are free.
+   */
+  | { readonly type: 'ended' }
   | { readonly type: 'welcome'; readonly notices: readonly string[]; readonly text: string }
 
 /** What a process does on the supervisor's orders. */
@@ -98,11 +103,16 @@ export interface Supervised {
  */
 export function serveSupervised(role: Role, orders: Orders, grace: number): Supervised {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const drain = (times: DrainTimes): void => void orders.drain(times).then(resolve, reject)
+  const end = (work: Promise<void>): void =>
+    void work.then(() => {
+      report({ type: 'ended' })
+      resolve()
+    }, reject)
+  const drain = (times: DrainTimes): void => end(orders.drain(times))
   const leave = (): void => {
-    // Control is replaced when it has ended: its successor needs its sockets.
+    // Control's successor needs its sockets.
     if (role === 'proxy') report({ type: 'leaving' })
-    orders.leave().then(resolve, reject)
+    end(orders.leave())
   }
   process.on('message', (order: Order, socket?: Socket) => {
     if (order.type === 'connection' && socket !== undefined) {

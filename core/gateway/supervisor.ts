@@ -180,7 +180,7 @@ export class Supervisor {
     else if (report.type === 'loaded') this.#onLoaded(process, report.version)
     else if (report.type === 'serving') this.#onServing(process)
     else if (report.type === 'welcome') this.#welcome.resolve(report)
-    else if (report.type === 'leaving') this.#onLeaving(process)
+    else if (report.type === 'leaving' || (report.type === 'ended' && process.role === 'control')) this.#onLeaving(process)
   }
 
   #onLoaded(process: SupervisedProcess, version: string): void {
@@ -308,7 +308,8 @@ export class Supervisor {
     return [...this.#processes].filter((process) => process.role === role)
   }
 
+  /** Not to those that leave. */
   #send(role: Role, order: Parameters<SupervisedProcess['send']>[0]): void {
-    for (const process of this.#of(role)) process.send(order)
+    for (const process of this.#of(role)) if (!this.#leaving.has(process)) process.send(order)
   }
 }

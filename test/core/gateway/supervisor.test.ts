@@ -13,7 +13,8 @@ import { until } from '../../support/poll.ts'
 
 /**
  * What the supervisor sees of a process of a gateway. It writes the options of its Node into a file with the name of its role, and its orders
- * into one with its own. A proxy tells clients its name, obeys `leave` late, and says at SIGUSR2 that it leaves, as after an exception.
+ * into one with its own. A proxy tells clients its name, obeys `leave` late, and says at SIGUSR2 that it leaves, as after an exception. Control exits
+ * only when its successor has got an order.
  */
 const PROGRAM = `import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 const file = (name) => new URL(name, import.meta.url)
@@ -34,8 +35,10 @@ process.on('message', ({ type, id }, socket) => {
     process.send({ type: 'accepted', id })
     socket.end(name + ' ')
   }
-  if (type === 'leave' && role === 'control') setTimeout(process.exit, 100)
-  else if (type === 'leave') {
+  if (type === 'leave' && role === 'control') {
+    process.send({ type: 'ended' })
+    setInterval(() => existsSync(file('control.3')) && process.exit(), 10)
+  } else if (type === 'leave') {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
     process.send({ type: 'leaving' })
   }
@@ -186,6 +189,11 @@ describe('the supervisor of processes', () => {
       process.kill(supervisor.processes['proxy-1.2']!, 'SIGUSR2')
       await said('proxy-1.2 a process of the gateway has ended')
       expect(Object.keys(supervisor.processes)).to.have.members(['control.3', 'proxy-1.4'])
+    })
+
+    it("starts control's successor when the work of control has ended, while it still exits", async () => {
+      supervisor.reload()
+      await said('control.3 process serves')
     })
 
     it('tells only the successor of control to reload', async () => {
