@@ -180,7 +180,7 @@ export class Supervisor {
     else if (report.type === 'loaded') this.#onLoaded(process, report.version)
     else if (report.type === 'serving') this.#onServing(process)
     else if (report.type === 'welcome') this.#welcome.resolve(report)
-    else if (report.type === 'leaving' || (report.type === 'ended' && process.role === 'control')) this.#onLeaving(process)
+    else if (report.type === 'leaving' || report.type === 'ended') this.#onLeaving(process)
   }
 
   #onLoaded(process: SupervisedProcess, version: string): void {
