@@ -104,7 +104,11 @@ const attemptFields = ({ namespace, model, provider, credential, result, start, 
 })
 
 /** The same of a link. */
-const linkFields = ({ name, ms, answered }: LinkRecord): object => ({ name: storable(name), ms: microseconds(ms) / 1000, answered })
+const linkFields = ({ name, ms, answered }: LinkRecord): object => ({
+  name: storable(name),
+  ms: microseconds(ms) / 1000,
+  answered,
+})
 
 /** A name that every database accepts. A third-party link may set values of any type: null for what is no text. */
 export const textOrNull = (name: unknown): string | null => (typeof name === 'string' ? storable(name) : null)

@@ -51,7 +51,8 @@ export default defineChain({
       async handle(ctx, next) {
         const credential = readCredential(ctx.req.rawHeaders)
         if (credential.kind === 'key')
-          ctx.state.principal = (await host.keys.verify(credential.token).catch(notVerified)) ?? refuse('unknown', credential.token)
+          ctx.state.principal =
+            (await host.keys.verify(credential.token).catch(notVerified)) ?? refuse('unknown', credential.token)
         else if (credential.kind === 'missing' && withoutKey !== undefined) ctx.state.principal = withoutKey
         else refuse(credential.kind)
         await next()
