@@ -270,26 +270,21 @@ function consider(plan: Plan, candidate: Candidate, now: number, pauseMs: number
   if (isRetry && !upstream.retryBudget.allows(now)) return { plan: skip(plan, candidate, 'upstream_busy'), next: undefined }
   const attempts = plan.attempts + 1
   const credential = serving.handler === standIn ? undefined : turn
-  return chosen(
-    {
-      ...plan,
-      attempts,
-      ...(!isRetry && { asked: [...plan.asked, upstream] }),
-      ...(credential !== undefined && { tried: [...plan.tried, credential] }),
-    },
-    {
-      ...serving,
-      candidate,
-      credential,
-      pauseMs,
-      withoutStates: plan.statesRefused,
-      hold: attempts < route.retry.attempts || credential !== undefined,
-      credentialRefused: false,
-      isRepeat: false,
-      limited: undefined,
-      counts: isRetry ? 'retry' : 'first',
-    },
-  )
+  const next: PlannedAttempt = {
+    ...serving,
+    candidate,
+    credential,
+    pauseMs,
+    withoutStates: plan.statesRefused,
+    hold: attempts < route.retry.attempts || credential !== undefined,
+    credentialRefused: false,
+    isRepeat: false,
+    limited: undefined,
+    counts: isRetry ? 'retry' : 'first',
+  }
+  const asked = isRetry ? plan.asked : [...plan.asked, upstream]
+  const tried = credential === undefined ? plan.tried : [...plan.tried, credential]
+  return { plan: { ...plan, attempts, asked, tried, last: next }, next }
 }
 
 /** How a candidate serves the call, with all parameters that it drops, or why it cannot. */
@@ -300,7 +295,7 @@ function fit({ call, context }: Plan, candidate: Candidate, credential: Credenti
     if (serving === undefined) return { candidate, error: notServed(call) }
     const dropped = droppedBy(serving, candidate)
     const [param] = dropped
-    if (!candidate.strict || param === undefined) return { ...serving, dropped }
+    if (!candidate.strict || param === undefined) return dropped === serving.dropped ? serving : { ...serving, dropped }
     return { candidate, serving, error: new GatewayError('unsupported_parameter', { param }) }
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
