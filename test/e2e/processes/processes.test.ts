@@ -189,12 +189,12 @@ describe('a gateway of several processes', () => {
     const last = await gateway.call('Count\nsandbox: chunks=600 interval=100ms', calls)
     await gateway.umg.prints(/"msg":"process started"/)
     await gateway.whole()
-    const reloads = (): readonly string[] => gateway.umg.stdout.match(/routing table (?:not )?reloaded/g) ?? []
+    const reloads = (): readonly string[] => gateway.umg.stdout.match(/.*routing table (?:not )?reloaded.*(?=\n)/g) ?? []
     for (const [before, again] of ['fails', 'waits'].entries()) {
       await gateway.home.write('routes.yaml', withLeaving(again))
       while (reloads().length === before) await gateway.umg.printsMore()
     }
-    expect(reloads()).to.deep.equal(['routing table reloaded', 'routing table reloaded'])
+    for (const line of reloads()) expect(line).to.contain('"msg":"routing table reloaded"')
     await last.body!.cancel()
   })
 
