@@ -20,7 +20,9 @@ import { type AppServices, createApp, PRIVATE } from './app.ts'
 import { connectionLimit } from './connection-limit.ts'
 import { type Connection, Connections } from './connections.ts'
 import { type Listen, type ListenerName, type ListenPath, listen } from './listen.ts'
+import { GatewayResponse } from './response.ts'
 import { isInHandshake, serveTls, type TlsTermination } from './tls.ts'
+import { HandshakeReply, type Sockets } from './upgrade.ts'
 
 const OPTIONS: ServerOptions<typeof IncomingMessage, typeof GatewayResponse> = {
   ServerResponse: GatewayResponse,
@@ -41,6 +43,8 @@ export interface HttpServerOptions {
   readonly writeStall: number
   /** Absent: clients connect without TLS. */
   readonly tls?: TlsTermination | undefined
+  /** Absent: clients get no WebSockets. */
+  readonly sockets?: Sockets | undefined
   /** Called for input refused before it became a request, with its request id. */
   onRefused(id: string, error: GatewayError): void
 }
@@ -51,7 +55,7 @@ export interface HttpServerOptions {
  */
 export function createHttpServer(
   listener: RequestListener,
-  { connections, writeStall, tls, onRefused }: HttpServerOptions,
+  { connections, writeStall, tls, sockets, onRefused }: HttpServerOptions,
 ): Server {
   const arrived = new Batch<ServerResponse>((response) => {
     const { req } = response
@@ -73,7 +77,7 @@ export function createHttpServer(
     sendRawReply(socket, error, id)
     onRefused(id, error)
   }
-  const server = createServer(OPTIONS, serve)
+  const server = createServer({ ...OPTIONS, ...(sockets && { shouldUpgradeCallback: (req) => sockets.isHandshake(req) }) }, serve)
   server.maxHeadersCount = 128
   server.timeout = writeStall
   server.on('connection', (socket: Socket) => connections.add(socket))
@@ -91,6 +95,13 @@ export function createHttpServer(
       sendRawReply(socket, error, String(reply.getHeader('x-request-id')))
     else refuse(socket, error)
   })
+  if (sockets !== undefined)
+    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      // A client may leave at any time; without a listener its error would end the process.
+      socket.on('error', () => undefined)
+      const connection = connections.of(socket)
+      begin(connection, new HandshakeReply({ request, head, connection }, sockets, listener))
+    })
   server.on('connect', ({ url = '' }, socket: Socket) => refuse(socket, noTunnel(url)))
   // readBody sends 100 when the body is first read, after auth and the length check.
   server.on('checkContinue', serve)
@@ -151,6 +162,8 @@ export interface ListenerOptions {
   readonly adminListen?: Listen | ListenPath
   /** Of all listeners. */
   readonly tls?: TlsTermination | undefined
+  /** Of the listener of clients. Absent: there are no WebSockets. */
+  readonly sockets?: Sockets | undefined
 }
 
 /** The gateway's open listeners. */
@@ -173,14 +186,15 @@ export interface Listeners {
 export async function openListeners(
   services: AppServices,
   paths: Paths,
-  { listen: address, adminListen, tls }: ListenerOptions,
+  { listen: address, adminListen, tls, sockets }: ListenerOptions,
 ): Promise<Listeners> {
   const connections = new Connections(connectionLimit(), services.shed)
   const onRefused = (id: string, error: GatewayError): void => services.settlement.refused(id, error)
-  const serve = (served: readonly Middleware[]) =>
-    createHttpServer(createApp(services, served).callback(), { connections, writeStall: services.writeStall, tls, onRefused })
+  const { writeStall } = services
+  const serve = (served: readonly Middleware[], open?: Sockets) =>
+    createHttpServer(createApp(services, served).callback(), { connections, writeStall, tls, sockets: open, onRefused })
   const everything = [...paths.clients, ...paths.operators]
-  const front = serve(adminListen === undefined ? everything : paths.clients)
+  const front = serve(adminListen === undefined ? everything : paths.clients, sockets)
   const scheme = tls === undefined ? 'http' : 'https'
   const url = await listen(front, address, scheme)
   const back = adminListen === undefined ? front : serve(everything)
@@ -192,7 +206,7 @@ export async function openListeners(
           throw error
         })
   const accepted = new Set<Socket>()
-  const serving = { servers: [...new Set([front, back])], accepted, open: services.open }
+  const serving = { servers: [...new Set([front, back])], accepted, open: services.open, sockets }
   return {
     url,
     adminUrl,
@@ -212,13 +226,15 @@ interface Serving {
   /** Connections that the servers do not count, because other processes accepted them. */
   readonly accepted: ReadonlySet<Socket>
   readonly open: LinkedList<Exchange>
+  readonly sockets: Sockets | undefined
 }
 
 /** How often idle connections are closed, in milliseconds. */
 const SWEEP_MS = 50
 
 /** Closes connections as they become idle. The servers stay open: a server that is closed does not enforce its limits for heads any more. */
-async function empty({ servers, accepted, open }: Serving, grace: number): Promise<void> {
+async function empty({ servers, accepted, open, sockets }: Serving, grace: number): Promise<void> {
+  sockets?.leave()
   for (let calledAt = performance.now(); accepted.size > 0; await delay(SWEEP_MS)) {
     for (const server of servers) server.closeIdleConnections()
     // Live views of the console never end.
@@ -228,7 +244,8 @@ async function empty({ servers, accepted, open }: Serving, grace: number): Promi
 }
 
 /** Closes the listeners and waits for open calls; after `grace` milliseconds sends them an error. */
-async function stop({ servers, accepted, open }: Serving, grace: number): Promise<void> {
+async function stop({ servers, accepted, open, sockets }: Serving, grace: number): Promise<void> {
+  sockets?.leave()
   const listenersClosed = servers.map((server) => new Promise((resolve) => server.close(resolve)))
   // `once` of node:events would reject if a client resets its connection.
   const acceptedClosed = Array.from(accepted, (socket) => new Promise((resolve) => socket.once('close', resolve)))
@@ -240,6 +257,7 @@ async function stop({ servers, accepted, open }: Serving, grace: number): Promis
     for (const exchange of open) exchange.end(new GatewayError('service_unavailable', { headers: { 'retry-after': '1' } }))
     setTimeout(() => {
       for (const server of servers) server.closeAllConnections()
+      sockets?.terminate()
     }, ERROR_FLUSH_MS).unref()
   }, grace)
   await Promise.all([...listenersClosed, ...acceptedClosed])
