@@ -12,7 +12,6 @@ import type { BodyScanner } from '../protocol/json-body.ts'
 import { RESPONSES_WIRE } from '../protocol/responses/endpoint.ts'
 import type { Principal } from '../sdk/api.ts'
 import { newRequestId } from '../text/ids.ts'
-import type { Lifecycle } from './app.ts'
 import type { Connection } from './connections.ts'
 import { GatewayResponse } from './response.ts'
 import { ClientSocket, ResponsesSocket, type SocketTimes } from './socket.ts'
@@ -32,7 +31,6 @@ export interface SocketsOptions {
   readonly scanner: BodyScanner
   readonly settlement: Settlement
   readonly metrics: Metrics
-  readonly lifecycle: Readonly<Lifecycle>
   readonly socketTimes: SocketTimes
   /** Origins whose pages may open sockets. */
   readonly corsOrigins?: readonly string[] | undefined
@@ -51,6 +49,7 @@ export class Sockets {
   readonly #origins: ReadonlySet<string>
   readonly #open = new LinkedList<ResponsesSocket>()
   readonly #metrics
+  #isLeaving = false
 
   constructor(options: SocketsOptions) {
     const { metrics, admission, corsOrigins = [] } = options
@@ -87,9 +86,8 @@ export class Sockets {
       throw new GatewayError('origin_not_allowed', { values: { origin: origin.slice(0, 200) } })
     if (!KEY.test(headers['sec-websocket-key'] ?? '') || headers['sec-websocket-version'] !== VERSION)
       throw new GatewayError('malformed_handshake', { headers: { 'sec-websocket-version': VERSION } })
-    const { admission, lifecycle } = this.#options
-    if (lifecycle.phase !== 'serving') throw new GatewayError('service_unavailable', { headers: { 'retry-after': '1' } })
-    const place = admission.socketFor(principal.account)
+    if (this.#isLeaving) throw new GatewayError('service_unavailable', { headers: { 'retry-after': '1' } })
+    const place = this.#options.admission.socketFor(principal.account)
     place.take(1)
     return { principal, place }
   }
@@ -120,8 +118,9 @@ export class Sockets {
     })
   }
 
-  /** Closes each socket when its turns under way have ended: its client opens another one. */
+  /** Opens no more sockets, and closes each one when its turns under way have ended: its client opens another one elsewhere. */
   leave(): void {
+    this.#isLeaving = true
     for (const socket of this.#open) socket.leave()
   }
 
