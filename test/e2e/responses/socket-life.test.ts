@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Hold, hold, openaiReply, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
+import { chunk, type Hold, head, hold, openaiReply, type ScriptedUpstream, type Step, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
 import { Home, type Umg } from '../lifecycle/umg.ts'
 import { Cluster } from '../processes/cluster.ts'
@@ -7,6 +7,8 @@ import { connect, refused, type SocketClient } from './socket-client.ts'
 
 const { stream: STREAM } = openaiReply({ text: 'Hello' })
 const ASKED = { model: 'up/m', input: 'Hi', store: false }
+/** Events of 64 KiB, far more than the buffers of four sockets hold. */
+const ENDLESS = 1024
 const CREATE = { type: 'response.create', ...ASKED }
 
 const routes = (origin: string, plugin = 'auth') => ({
@@ -91,19 +93,20 @@ describe('a socket', () => {
 
   it('pauses the upstream while its client does not read, and is closed after a time', async () => {
     const socket = await start({ times: { writeStall: 100 } })
-    const text = STREAM.find((event) => event.includes('"content"'))!.replace('Hel', 'Hel'.repeat(5000))
+    const [first, event] = openaiReply({ text: 'x'.repeat(64 * 1024) }, 1).stream
     let sent = 0
     upstream.reply(
-      (async function* () {
-        for (const step of sse([STREAM[0]!])) yield step
-        for (; sent < 20_000; sent++) yield text
+      (function* (): Generator<Step> {
+        yield head(200, { 'content-type': 'text/event-stream', 'transfer-encoding': 'chunked' })
+        yield chunk(first!)
+        for (; sent < ENDLESS; sent++) yield chunk(event!)
       })(),
     )
     socket.ws.pause()
     socket.send(CREATE)
     const line = await gateway.logged(({ outcome }) => outcome === 'client_closed')
     expect(line).to.include({ endpoint: 'responses' })
-    expect(sent).to.be.lessThan(10_000)
+    expect(sent).to.be.within(1, ENDLESS / 2)
   }).timeout(30_000)
 
   it('is not opened at the listener of operators', async () => {

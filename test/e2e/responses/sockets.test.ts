@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
-import { hold, json, openaiReply, type Script, sse } from '../../../core/testing/kit.ts'
+import { hold, json, openaiReply, sse } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { rawHttp } from '../../support/raw-http.ts'
 import { named, type ResponsesFixture, response, responseEvents, startFixture } from './fixture.ts'
 import { connect, refused, type SocketClient } from './socket-client.ts'
 
 const MODEL = 'open/gpt'
-const said = (text: string): Script => sse(openaiReply({ text }).stream)
+const said = (text: string) => sse(openaiReply({ text }).stream)
 const create = (more: object = {}) => ({ type: 'response.create', model: MODEL, input: 'Hi', ...more })
 
 describe('a socket at /v1/responses', () => {
