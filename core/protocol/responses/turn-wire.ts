@@ -44,8 +44,8 @@ export class TurnWire implements ClientWire {
       const line = events.startsWith(EVENT, at) ? events.indexOf('\n', at) + 1 : at
       const end = events.indexOf('\n\n', line)
       const data = events.slice(line + DATA.length, end)
-      const type = typeOf(data, '')
-      if (type !== undefined) this.#events.read(type, data, encoding)
+      // Most events are pieces of a text.
+      if (!events.startsWith(DELTA, line - DELTA.length)) this.#events.read(typeOf(data, '') ?? '', data, encoding)
       const named = this.#prefix === '{' ? data : this.#prefix + data.slice(1)
       messages += textMessage(encoding === 'latin1' || ASCII.test(named) ? named : Buffer.from(named).toString('latin1'))
       at = end + 2
@@ -56,6 +56,7 @@ export class TurnWire implements ClientWire {
 
 const EVENT = 'event: '
 const DATA = 'data: '
+const DELTA = '.delta\n'
 
 /** Most events of a text with non-ASCII parts are ASCII: the test costs a fraction of a copy. */
 const ASCII = /^[\0-\x7f]*$/
