@@ -101,9 +101,13 @@ export function judgeIdle(costs: readonly IdleCost[]): Verdict[] {
 
 /** Judges what turns on sockets cost beside calls by HTTP. */
 export const judgeTurns = (costs: readonly TurnCost[]): Verdict[] =>
-  costs.map(({ upstream, ratio }) =>
-    atMost({ scenario: 'turns', what: `CPU on a socket, by ${upstream}`, most: TURN_TIMES, unit: 'x a call by HTTP' }, ratio),
-  )
+  costs.map((cost) => {
+    const what = `CPU on a socket, by ${cost.upstream}`
+    return atMost({ scenario: 'turns', what, most: TURN_TIMES, unit: 'x a call by HTTP' }, turnTimes(cost))
+  })
+
+/** Rounds are compared one by one, as in `timesOf`. */
+export const turnTimes = ({ socket, http }: TurnCost): number => median(socket.map((cpu, round) => cpu / http[round]!))
 
 /** Judges the memory of a gateway's largest process after the last round, in MiB. */
 export const judgeMemory = (subject: Measurement['subject'], mebibytes: number): Verdict =>

@@ -5,15 +5,13 @@ import { cpuBetween, cpuSnapshot } from './cpu.ts'
 import type { Place } from './place.ts'
 import { SHORT_CHAT } from './requests.ts'
 import { type Subject, startGateway } from './subjects.ts'
-import { median } from './targets.ts'
 
 /** What a turn costs the gateway on a socket that is open, and the same call by HTTP on a connection that is. Microseconds of processor time. */
 export interface TurnCost {
   readonly upstream: string
-  readonly socket: number
-  readonly http: number
-  /** Of the medians of rounds that followed each other. */
-  readonly ratio: number
+  /** In each round. */
+  readonly socket: readonly number[]
+  readonly http: readonly number[]
 }
 
 /** By what the upstream speaks: the client's own protocol, or one that is translated. */
@@ -34,7 +32,11 @@ const WARM_UP_ROUNDS = 6
 type Client = (calls: number) => Promise<void>
 
 /** Starts a gateway, and measures turns on sockets beside calls by HTTP. */
-export async function measureTurns(place: Place, upstream: number, progress: (message: string) => void): Promise<readonly TurnCost[]> {
+export async function measureTurns(
+  place: Place,
+  upstream: number,
+  progress: (message: string) => void,
+): Promise<readonly TurnCost[]> {
   const { subject, service } = await startGateway(place, upstream, { name: 'turns' })
   const costs: TurnCost[] = []
   for (const [name, api] of UPSTREAMS) {
@@ -44,13 +46,12 @@ export async function measureTurns(place: Place, upstream: number, progress: (me
     await using socket = await socketClient(subject, body)
     using http = httpClient(subject, body)
     for (let round = 0; round < WARM_UP_ROUNDS; round++) for (const client of [socket, http]) await client.ask(CALLS)
-    const [onSocket, byHttp]: [number[], number[]] = [[], []]
+    const cost = { upstream: name, socket: [] as number[], http: [] as number[] }
     for (let round = 0; round < ROUNDS; round++) {
-      onSocket.push(await costOf(subject.pid!, socket.ask))
-      byHttp.push(await costOf(subject.pid!, http.ask))
+      cost.socket.push(await costOf(subject.pid!, socket.ask))
+      cost.http.push(await costOf(subject.pid!, http.ask))
     }
-    const ratio = median(onSocket.map((cost, round) => cost / byHttp[round]!))
-    costs.push({ upstream: name, socket: median(onSocket), http: median(byHttp), ratio })
+    costs.push(cost)
   }
   service.pause()
   return costs
@@ -66,7 +67,11 @@ async function socketClient({ port, key }: Subject, body: string): Promise<Async
   const message = `{"type":"response.create",${body.slice(1)}`
   const sockets = Array.from(
     { length: CONNECTIONS },
-    () => new WebSocket(`ws://127.0.0.1:${port}/v1/responses`, { headers: { authorization: `Bearer ${key}` }, perMessageDeflate: false }),
+    () =>
+      new WebSocket(`ws://127.0.0.1:${port}/v1/responses`, {
+        headers: { authorization: `Bearer ${key}` },
+        perMessageDeflate: false,
+      }),
   )
   await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('open', resolve))))
   const turn = (socket: WebSocket) =>
@@ -97,7 +102,11 @@ async function socketClient({ port, key }: Subject, body: string): Promise<Async
 function httpClient({ port, key }: Subject, body: string): Disposable & { readonly ask: Client } {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   const streamed = `{"stream":true,${body.slice(1)}`
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(streamed) }
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(streamed),
+  }
   const call = () =>
     new Promise<void>((resolve, reject) => {
       const asked = request({ agent, host: '127.0.0.1', port, path: '/v1/responses', method: 'POST', headers }, (reply) => {

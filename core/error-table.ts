@@ -107,7 +107,11 @@ export const ERRORS = {
   ),
   // Of a socket: OpenAI's codes, where it has one.
   malformed_frame: caller(400, 'malformed_frame', 'The frame is not valid: {detail}.'),
-  binary_message: caller(400, 'binary_message', 'The gateway takes no binary messages: send each event as a text message of JSON.'),
+  binary_message: caller(
+    400,
+    'binary_message',
+    'The gateway takes no binary messages: send each event as a text message of JSON.',
+  ),
   invalid_stream_id: caller(
     400,
     'invalid_stream_id',

@@ -184,8 +184,8 @@ export class ResponsesSocket implements Expiring, MessageSink {
   #message(bytes: Buffer, isBinary: boolean): void {
     const memory = this.#receiving
     this.#receiving = this.#services.newMessage()
-    if (this.#leaving !== undefined) return memory.release()
-    if (isBinary) {
+    if (this.#leaving !== undefined) memory.release()
+    else if (isBinary) {
       memory.release()
       this.#refuse(new GatewayError('binary_message'))
       this.leave(CLOSE.binary, 'binary message')
@@ -206,7 +206,10 @@ export class ResponsesSocket implements Expiring, MessageSink {
   }
 
   #add(waiting: Waiting): void {
-    if (this.#leaving !== undefined) return waiting.memory.release()
+    if (this.#leaving !== undefined) {
+      waiting.memory.release()
+      return
+    }
     this.#waiting.push(waiting)
     this.#begin()
   }

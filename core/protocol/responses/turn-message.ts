@@ -71,8 +71,7 @@ export class TurnMessage {
     const found = this.#members.find(({ key }) => key === 'input')
     if (found === undefined) return NOTHING
     const { start, end } = found
-    if (this.#bytes[start] === QUOTE)
-      return Buffer.concat([USER_BEGIN, this.#bytes.subarray(start, end), USER_END])
+    if (this.#bytes[start] === QUOTE) return Buffer.concat([USER_BEGIN, this.#bytes.subarray(start, end), USER_END])
     if (this.#bytes[start] !== BRACKET) return NOTHING
     const items = this.#bytes.subarray(start + 1, end - 1)
     return BLANK.test(items.toString('latin1', 0, Math.min(items.length, FIRST_BYTES))) ? NOTHING : items

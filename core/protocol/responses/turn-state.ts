@@ -1,6 +1,6 @@
 import { isRecord } from '../../sdk/json.ts'
-import type { KnownResponse, TurnMessage } from './turn-message.ts'
 import { parseUpstreamObject } from '../upstream-json.ts'
+import type { KnownResponse, TurnMessage } from './turn-message.ts'
 import type { TurnEvents } from './turn-wire.ts'
 import type { Members } from './wire.ts'
 

@@ -85,7 +85,10 @@ export interface SocketOptions extends ClientOptions {
   readonly path?: string
 }
 
-const open = ({ url, liveKey }: Pick<TestGateway, 'url' | 'liveKey'>, { key = liveKey, path, headers, ...options }: SocketOptions) =>
+const open = (
+  { url, liveKey }: Pick<TestGateway, 'url' | 'liveKey'>,
+  { key = liveKey, path, headers, ...options }: SocketOptions,
+) =>
   new WebSocket(`${url.replace(/^http/, 'ws')}${path ?? '/v1/responses'}`, {
     ...options,
     headers: { ...(key !== '' && { authorization: `Bearer ${key}` }), ...headers },

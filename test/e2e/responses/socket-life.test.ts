@@ -1,5 +1,15 @@
 import { expect } from 'chai'
-import { chunk, type Hold, head, hold, openaiReply, type ScriptedUpstream, type Step, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
+import {
+  chunk,
+  type Hold,
+  head,
+  hold,
+  openaiReply,
+  type ScriptedUpstream,
+  type Step,
+  scriptedUpstream,
+  sse,
+} from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
 import { Home, type Umg } from '../lifecycle/umg.ts'
 import { Cluster } from '../processes/cluster.ts'
@@ -145,7 +155,9 @@ describe('sockets of several processes', () => {
   }).timeout(60_000)
 
   it('are 426 with --websockets off', async () => {
-    home = await Home.create({ 'routes.yaml': `version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n` })
+    home = await Home.create({
+      'routes.yaml': `version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n`,
+    })
     const started = await home.start('--websockets', 'off')
     umg = started.umg
     expect((await refused({ url: started.url, liveKey: 'sk-test-x' })).status).to.equal(426)

@@ -77,9 +77,11 @@ describe('a turn on a socket', () => {
   })
 
   it('is refused where a link refuses it, and the socket stays open', async () => {
-    await start({ chain: [{ plugin: 'auth' }, { plugin: './refuse.ts' }] }, {
-      files: {
-        'refuse.ts': `import { defineChain, GatewayError, Type } from 'unified-model-gateway/plugin'
+    await start(
+      { chain: [{ plugin: 'auth' }, { plugin: './refuse.ts' }] },
+      {
+        files: {
+          'refuse.ts': `import { defineChain, GatewayError, Type } from 'unified-model-gateway/plugin'
 export default defineChain({ apiVersion: 1, name: 'refuse', schema: Type.Object({}), create: () => ({
   async handle(ctx, next) {
     if (ctx.state.endpoint === 'models') return next()
@@ -88,8 +90,9 @@ export default defineChain({ apiVersion: 1, name: 'refuse', schema: Type.Object(
     ctx.set('x-ratelimit-own', '7')
     await next()
   } }) })`,
+        },
       },
-    })
+    )
     const socket = await connect(gateway!)
     expect((await socket.turn({ ...ASKED, input: 'x'.repeat(300) })).error).to.include({ code: 'request_refused' })
     expect((await socket.turn(ASKED)).type).to.equal('response.completed')

@@ -39,10 +39,13 @@ describe('what a socket remembers', () => {
   beforeEach(async () => {
     socket = await connect(fixture.gateway)
   })
-  afterEach(() => socket.close())
+  afterEach(() => socket?.close())
 
   /** The body that the upstream gets of a turn, and the turn's last event. */
-  async function turn(more: object, reply = said('Hello')): Promise<{ readonly sent: Record<string, unknown>; readonly end: SocketEvent }> {
+  async function turn(
+    more: object,
+    reply = said('Hello'),
+  ): Promise<{ readonly sent: Record<string, unknown>; readonly end: SocketEvent }> {
     const asked = fixture.open.reply(reply)
     const end = await socket.turn({ model: MODEL, store: false, ...more })
     expect(end.type, JSON.stringify(end)).to.equal('response.completed')
@@ -89,7 +92,10 @@ describe('what a socket remembers', () => {
   it('leaves a response to its upstream that keeps it', async () => {
     const { end } = await turn({ model: 'native/gpt', input: 'One', store: true }, reasoned('resp_1'))
     expect(idOf(end)).to.match(/^resp_1\.umg/)
-    const next = await turn({ model: 'native/gpt', input: 'Two', store: true, previous_response_id: idOf(end) }, reasoned('resp_2'))
+    const next = await turn(
+      { model: 'native/gpt', input: 'Two', store: true, previous_response_id: idOf(end) },
+      reasoned('resp_2'),
+    )
     expect(next.sent).to.include({ input: 'Two', previous_response_id: 'resp_1' })
     const third = await turn({ input: 'Three', previous_response_id: idOf(next.end) })
     expect(textsOf(third.sent)).to.deep.equal(['One', 'Hi', 'Two', 'Hi', 'Three'])
@@ -147,7 +153,9 @@ describe('what a socket remembers', () => {
     expect(fixture.open.requests.length).to.equal(before)
     const { sent } = await turn({ input: 'Two', previous_response_id: idOf(end) })
     expect(textsOf(sent)).to.deep.equal(['One', 'Two'])
-    const line = await fixture.gateway.logged((each) => each.endpoint === 'responses' && each.attempts === undefined && each.served === undefined && each.status === 200)
+    const line = await fixture.gateway.logged(
+      (each) => each.endpoint === 'responses' && each.attempts === undefined && each.served === undefined && each.status === 200,
+    )
     expect(line).to.not.have.property('costUsd')
   })
 })

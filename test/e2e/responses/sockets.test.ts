@@ -23,7 +23,7 @@ describe('a socket at /v1/responses', () => {
   beforeEach(async () => {
     socket = await connect(fixture.gateway)
   })
-  afterEach(() => socket.close())
+  afterEach(() => socket?.close())
 
   it('answers turns by a translated model with the events of the stream', async () => {
     for (const text of ['Hello', 'Grüße 😀']) {
@@ -107,7 +107,9 @@ describe('a socket at /v1/responses', () => {
     fixture.open.reply(
       sse([
         ...responseEvents('Hi').slice(0, 2),
-        named('response.failed', { response: { ...response(''), status: 'failed', error: { code: 'server_error', message: 'No.' } } }),
+        named('response.failed', {
+          response: { ...response(''), status: 'failed', error: { code: 'server_error', message: 'No.' } },
+        }),
       ]),
     )
     expect((await socket.turn({ model: 'native/gpt', input: 'Hi', store: false })).type).to.equal('error')
