@@ -19,7 +19,7 @@ const MOST_LANES = 32
 const MOST_WAITING = 64
 
 /** Codes of RFC 6455 §7.4.1, and of its registry, with which the gateway closes a socket. */
-const CLOSE = { normal: 1000, protocol: 1002, binary: 1003, notJson: 1007, policy: 1008, tooLarge: 1009, restart: 1012 } as const
+const CLOSE = { normal: 1000, protocol: 1002, binary: 1003, notJson: 1007, policy: 1008, tooLarge: 1009, restart: 1012, later: 1013 } as const
 
 /** What a socket does not take is an error event before it is closed with the code of ws. */
 const REFUSED: Readonly<Record<number, (most: number) => GatewayError>> = {
@@ -94,8 +94,9 @@ export class ResponsesSocket implements Expiring, MessageSink {
   readonly #endsAt: number
   /** What has come of the message that is being read. */
   #receiving: CallMemory
-  /** Messages are read one after the other. */
+  /** Messages are read one after the other: a large one, and those after it. */
   #reading: Promise<void> | undefined
+  #unread = 0
   readonly #waiting: Waiting[] = []
   /** Lanes with a turn under way. */
   readonly #busy = new Map<string | undefined, TurnReply>()
@@ -120,7 +121,8 @@ export class ResponsesSocket implements Expiring, MessageSink {
     socket.on('timeout', () => {
       if (socket.writableLength > 0) socket.destroy()
     })
-    socket.on('data', (bytes: Buffer) => this.#received(bytes))
+    // Before ws reads them.
+    socket.prependListener('data', (bytes: Buffer) => this.#received(bytes))
     socket.on('drain', () => {
       for (const reply of this.#busy.values()) reply.drained()
     })
@@ -175,9 +177,10 @@ export class ResponsesSocket implements Expiring, MessageSink {
     try {
       this.#receiving.take(bytes.length)
     } catch (error) {
+      // To wait for its turns would be to read on.
       this.#refuse(error as GatewayError)
-      this.leave(CLOSE.tooLarge, 'no room')
-      this.terminate()
+      this.#ws.close(CLOSE.later, 'no room')
+      this.#connection.socket.destroySoon()
     }
   }
 
@@ -189,11 +192,12 @@ export class ResponsesSocket implements Expiring, MessageSink {
       memory.release()
       this.#refuse(new GatewayError('binary_message'))
       this.leave(CLOSE.binary, 'binary message')
-    } else if (this.#waiting.length >= MOST_WAITING) {
+    } else if (this.#waiting.length + this.#unread >= MOST_WAITING) {
       memory.release()
       this.#refuse(new GatewayError('websocket_queue_full', { values: { limit: MOST_WAITING } }))
       this.leave(CLOSE.policy, 'too many events wait')
-    } else if (this.#reading !== undefined || bytes.length > LARGE.bytes) {
+    } else if (this.#unread > 0 || bytes.length > LARGE.bytes) {
+      this.#unread++
       this.#reading = this.#readLarge(bytes, memory, this.#reading)
     } else this.#add({ message: new TurnMessage(bytes, scanned(bytes)), memory })
   }
@@ -202,6 +206,7 @@ export class ResponsesSocket implements Expiring, MessageSink {
   async #readLarge(bytes: Buffer, memory: CallMemory, before: Promise<void> | undefined): Promise<void> {
     await before
     const scan = await this.#services.scanner.scan(bytes).catch(() => undefined)
+    this.#unread--
     this.#add({ message: new TurnMessage(scan?.bytes ?? bytes, scan?.scanned), memory })
   }
 

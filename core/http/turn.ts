@@ -33,7 +33,10 @@ export class TurnRequest extends IncomingMessage {
     this.turn = turn
     this.method = 'POST'
     this.url = RESPONSES_PATH
-    this.httpVersion = '1.1'
+    // The reply of HTTP/1.0 has no chunks, whose frames the relay would write.
+    this.httpVersion = '1.0'
+    this.httpVersionMajor = 1
+    this.httpVersionMinor = 0
     this.headers = { ...headers }
     this.rawHeaders = [...rawHeaders]
     this.complete = true
@@ -64,8 +67,6 @@ export class TurnReply extends GatewayResponse<TurnRequest> {
   constructor(request: TurnRequest, sink: MessageSink) {
     super(request)
     this.#sink = sink
-    // Else the relay would write the frames of chunks.
-    this.useChunkedEncodingByDefault = false
     this.sendDate = false
   }
 
