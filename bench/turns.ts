@@ -24,9 +24,9 @@ const UPSTREAMS: readonly (readonly [name: string, api: UpstreamApi])[] = [
 const CONNECTIONS = 16
 /** Of each connection, in one round. */
 const CALLS = 40
-const ROUNDS = 9
+const ROUNDS = 7
 /** Until V8 has compiled what runs. */
-const WARM_UP_ROUNDS = 6
+const WARM_UP_ROUNDS = 4
 
 /** What makes calls on connections of its own, all at once. Resolves when they have ended. */
 type Client = (calls: number) => Promise<void>

@@ -4,7 +4,7 @@ import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import type { CallMemory } from '../call/admission.ts'
 import { GatewayError } from '../errors.ts'
 import { scanObject } from '../protocol/json.ts'
-import { type BodyScanner, LARGE } from '../protocol/json-body.ts'
+import { type BodyScanner, LARGE, type ScannedBody } from '../protocol/json-body.ts'
 import { TurnMessage } from '../protocol/responses/turn-message.ts'
 import { SocketState, TurnRecord } from '../protocol/responses/turn-state.ts'
 import { TurnWire } from '../protocol/responses/turn-wire.ts'
@@ -174,11 +174,13 @@ export class ResponsesSocket implements Expiring, MessageSink {
   /** Bytes of a message count before all of it is there. */
   #received(bytes: Buffer): void {
     this.#isSilent = false
+    if (this.#ws.readyState !== WebSocket.OPEN) return
     try {
       this.#receiving.take(bytes.length)
     } catch (error) {
-      // To wait for its turns would be to read on.
       this.#refuse(error as GatewayError)
+      this.leave(CLOSE.later, 'no room')
+      // To wait for its turns would be to read on.
       this.#ws.close(CLOSE.later, 'no room')
       this.#connection.socket.destroySoon()
     }
@@ -205,9 +207,16 @@ export class ResponsesSocket implements Expiring, MessageSink {
   /** Scanning many megabytes would block the event loop. */
   async #readLarge(bytes: Buffer, memory: CallMemory, before: Promise<void> | undefined): Promise<void> {
     await before
-    const scan = await this.#services.scanner.scan(bytes).catch(() => undefined)
+    const scan = await this.#services.scanner.scan(bytes).catch((error: unknown) => error)
     this.#unread--
-    this.#add({ message: new TurnMessage(scan?.bytes ?? bytes, scan?.scanned), memory })
+    if (scan instanceof GatewayError) {
+      memory.release()
+      this.#refuse(scan)
+      return
+    }
+    // Its bytes are the scanner's, also if they are not JSON.
+    const { bytes: read, scanned } = scan instanceof Error ? NOT_JSON : (scan as ScannedBody)
+    this.#add({ message: new TurnMessage(read, scanned), memory })
   }
 
   #add(waiting: Waiting): void {
@@ -295,6 +304,9 @@ export class ResponsesSocket implements Expiring, MessageSink {
     this.#state.release()
   }
 }
+
+/** In place of a large message that is not JSON. */
+const NOT_JSON = { bytes: Buffer.from('-'), scanned: undefined }
 
 const scanned = (bytes: Buffer): ReturnType<typeof scanObject> | undefined => {
   try {

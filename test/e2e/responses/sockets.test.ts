@@ -198,7 +198,7 @@ describe('a socket at /v1/responses', () => {
     const rowOf = (error: string) => fixture.gateway.logged((line) => line.error === error)
 
     it('a message that is not JSON, is closed with 1007 after an error event', async () => {
-      for (const text of ['{"type":"response.create",', 'hello', '[]']) {
+      for (const text of ['{"type":"response.create",', 'hello', '[]', `{"input":"${'x'.repeat(1 << 20)}`]) {
         const other = await connect(fixture.gateway)
         other.send(text)
         expect(await other.next()).to.include({ type: 'error', status: 400 })
