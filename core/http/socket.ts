@@ -19,7 +19,16 @@ const MOST_LANES = 32
 const MOST_WAITING = 64
 
 /** Codes of RFC 6455 §7.4.1, and of its registry, with which the gateway closes a socket. */
-const CLOSE = { normal: 1000, protocol: 1002, binary: 1003, notJson: 1007, policy: 1008, tooLarge: 1009, restart: 1012, later: 1013 } as const
+const CLOSE = {
+  normal: 1000,
+  protocol: 1002,
+  binary: 1003,
+  notJson: 1007,
+  policy: 1008,
+  tooLarge: 1009,
+  restart: 1012,
+  later: 1013,
+} as const
 
 /** What a socket does not take is an error event before it is closed with the code of ws. */
 const REFUSED: Readonly<Record<number, (most: number) => GatewayError>> = {
