@@ -12,6 +12,8 @@ export interface Options {
   readonly idleStreams: boolean
   /** Whether a gateway is measured that serves nothing. */
   readonly atRest: boolean
+  /** Whether turns on sockets are measured beside calls by HTTP. */
+  readonly turns: boolean
   /** Gateways with other settings, measured too; none without `--variants`. */
   readonly variants: readonly Variant[]
   /** Measured too; none without `--peers`. */
@@ -20,10 +22,11 @@ export interface Options {
   readonly against?: string
 }
 
-/** No loads: the cost of streams on which nothing happens, and of a gateway that serves nothing. */
+/** Not of the load generator: the cost of streams on which nothing happens, of a gateway that serves nothing, and of turns on sockets. */
 const IDLE = { name: 'idle-streams' }
 const REST = { name: 'at-rest' }
-const STILL: readonly { readonly name: string }[] = [IDLE, REST]
+const TURNS = { name: 'turns' }
+const ONCE: readonly { readonly name: string }[] = [IDLE, REST, TURNS]
 
 const ROUNDS = 5
 
@@ -32,7 +35,7 @@ const namesOf = (table: readonly { readonly name: string }[]): string => table.m
 /** The options, as `--help` and docs/performance.md explain them. */
 export const EXPLAINED: readonly (readonly [option: string, meaning: string])[] = [
   ['--rounds N', `how often each scenario is measured; default ${ROUNDS}, with --against ${LEAST_ROUNDS}, and no fewer`],
-  ['--scenarios a,b', 'only these; default all, idle-streams and at-rest included'],
+  ['--scenarios a,b', 'only these; default all, idle-streams, at-rest and turns included'],
   ['--variants', 'gateways with other settings too; --variants=a,b: only these'],
   ['--peers', 'other gateways too; --peers=a,b: only these'],
   ['--against COMMIT', 'compares this checkout with a commit, and measures nothing else'],
@@ -45,7 +48,7 @@ export const USAGE = [
   '',
   ...EXPLAINED.map(([option, meaning]) => `  ${option.padEnd(18)}${meaning}`),
   '',
-  `scenarios: ${namesOf([...SCENARIOS, ...STILL])}`,
+  `scenarios: ${namesOf([...SCENARIOS, ...ONCE])}`,
   `variants:  ${namesOf(VARIANTS)}`,
   `peers:     ${namesOf(PEERS)}`,
 ].join('\n')
@@ -77,17 +80,18 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const rounds = Number(values.rounds ?? (against === undefined ? ROUNDS : LEAST_ROUNDS))
   if (!Number.isInteger(rounds) || rounds < least || rounds > 100)
     throw new Error(`--rounds is a whole number from ${least} to 100${against === undefined ? '' : ' with --against'}.`)
-  // What is still is measured once and not in rounds: nothing would tell a difference from noise.
-  const table: readonly { readonly name: string }[] = against === undefined ? [...SCENARIOS, ...STILL] : SCENARIOS
+  // What is measured once and not in rounds: nothing would tell a difference from noise.
+  const table: readonly { readonly name: string }[] = against === undefined ? [...SCENARIOS, ...ONCE] : SCENARIOS
   const chosen =
     values.scenarios === undefined
       ? table
       : choose(against === undefined ? 'scenario' : 'scenario of --against', table, values.scenarios)
   return {
     rounds,
-    scenarios: chosen.filter((one) => !STILL.includes(one)) as Scenario[],
+    scenarios: chosen.filter((one) => !ONCE.includes(one)) as Scenario[],
     idleStreams: chosen.includes(IDLE),
     atRest: chosen.includes(REST),
+    turns: chosen.includes(TURNS),
     variants: values.variants === undefined ? [] : choose('variant', VARIANTS, values.variants),
     peers: values.peers === undefined ? [] : choose('peer', PEERS, values.peers),
     ...(against !== undefined && { against }),

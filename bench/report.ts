@@ -1,7 +1,8 @@
 import { IDLE_STREAMS, type IdleCost } from './idle-streams.ts'
 import type { Failure, Garbage, Measurement } from './measure.ts'
 import { ALLOWANCES, type Difference } from './regressions.ts'
-import { median, timesOf, type Verdict } from './targets.ts'
+import { median, timesOf, turnTimes, type Verdict } from './targets.ts'
+import type { TurnCost } from './turns.ts'
 
 /** Above it other work changes what is measured: a proxy that was kept waiting moves more bytes at once, at less cost for each. */
 const MOST_WAITING = 0.1
@@ -26,6 +27,17 @@ export function idleTable(costs: readonly IdleCost[]): string {
   const rows = costs.map(({ subject, msPerSecond, kibibytes }) => [subject, cell(msPerSecond), cell(kibibytes)])
   const streams = IDLE_STREAMS.toLocaleString('en')
   return table([`${streams} idle streams through`, 'CPU, ms per second', 'memory of each, KiB'], rows, 1)
+}
+
+/** What turns on sockets cost beside calls by HTTP, as a Markdown table. */
+export function turnTable(costs: readonly TurnCost[]): string {
+  const rows = costs.map((cost) => [
+    cost.upstream,
+    cell(median(cost.socket)),
+    cell(median(cost.http)),
+    multiple(turnTimes(cost), 2),
+  ])
+  return table(['calls of /v1/responses by', 'CPU on a socket, µs', 'CPU by HTTP, µs', 'socket / HTTP'], rows, 1)
 }
 
 /** What a unit of each scenario allocates, as a Markdown table. */

@@ -19,6 +19,7 @@ import {
   idleTable,
   resultTable,
   subjectTable,
+  turnTable,
   verdictTable,
   warnOfBusyMachine,
   warnOfNoise,
@@ -34,7 +35,8 @@ import {
   startUpstream,
   TOOLS,
 } from './subjects.ts'
-import { comparisonsOf, judge, judgeGarbage, judgeIdle, judgeMemory, judgeRest } from './targets.ts'
+import { comparisonsOf, judge, judgeGarbage, judgeIdle, judgeMemory, judgeRest, judgeTurns } from './targets.ts'
+import { measureTurns } from './turns.ts'
 import { startVariants } from './variants.ts'
 import { startVersions } from './versions.ts'
 
@@ -89,6 +91,7 @@ async function judgeGateway(options: Options, place: Place): Promise<number> {
   // First: what a load leaves behind would hold the memory of idle streams.
   const idle = options.idleStreams ? await measureIdle(all, subjects.key, place) : []
   const rest = options.atRest ? await measureRest(place, subjects.direct.port, progress) : undefined
+  const turns = options.turns ? await measureTurns(place, subjects.direct.port, progress) : []
   const { measurements, garbage, failures } = await measure({ ...options, countsGarbage: true, progress }, place, {
     ...subjects,
     all,
@@ -100,6 +103,7 @@ async function judgeGateway(options: Options, place: Place): Promise<number> {
     ...judgeGarbage(garbage),
     ...judgeIdle(idle),
     ...(rest === undefined ? [] : [judgeRest(rest)]),
+    ...judgeTurns(turns),
     ...(measurements.length > 0 ? gateways.map(({ name, pid }) => judgeMemory(name, largestMemoryOf(pid!))) : []),
   ]
   print([
@@ -107,6 +111,7 @@ async function judgeGateway(options: Options, place: Place): Promise<number> {
     measurements.length > 0 && resultTable(measurements),
     garbage.length > 0 && garbageTable(garbage),
     idle.length > 0 && idleTable(idle),
+    turns.length > 0 && turnTable(turns),
     options.peers.length > 0 && describeSubjects(options.peers, all, [...peers.failures, ...failures]),
     verdicts.length > 0 && verdictTable(verdicts),
     warnOfBusyMachine(measurements),

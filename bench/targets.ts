@@ -1,5 +1,6 @@
 import type { IdleCost } from './idle-streams.ts'
 import type { Garbage, Measurement } from './measure.ts'
+import type { TurnCost } from './turns.ts'
 
 /** What became of a target. */
 export interface Verdict {
@@ -57,6 +58,8 @@ const IDLE_MS = 30
 const IDLE_KIB = 45
 /** What a gateway of two workers may cost that serves nothing, in milliseconds of CPU per second. */
 const REST_MS = 5
+/** What a turn on a warm socket may cost, as a multiple of the same call by HTTP. */
+const TURN_TIMES = 1
 /** The memory that a process of the gateway may have after the last round, in MiB. */
 const MEMORY_MIB = 200
 
@@ -95,6 +98,16 @@ export function judgeIdle(costs: readonly IdleCost[]): Verdict[] {
       atMost({ scenario: 'idle-streams', what: 'memory of each through gateway', most: IDLE_KIB, unit: 'KiB' }, kibibytes),
     ])
 }
+
+/** Judges what turns on sockets cost beside calls by HTTP. */
+export const judgeTurns = (costs: readonly TurnCost[]): Verdict[] =>
+  costs.map((cost) => {
+    const what = `CPU on a socket, by ${cost.upstream}`
+    return atMost({ scenario: 'turns', what, most: TURN_TIMES, unit: 'x a call by HTTP' }, turnTimes(cost))
+  })
+
+/** Rounds are compared one by one, as in `timesOf`. */
+export const turnTimes = ({ socket, http }: TurnCost): number => median(socket.map((cpu, round) => cpu / http[round]!))
 
 /** Judges the memory of a gateway's largest process after the last round, in MiB. */
 export const judgeMemory = (subject: Measurement['subject'], mebibytes: number): Verdict =>

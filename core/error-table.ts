@@ -92,6 +92,46 @@ export const ERRORS = {
     'websocket_unsupported',
     'This gateway does not speak WebSocket here. Send the same request as {allow} {path}; a streamed reply comes as server-sent events.',
   ),
+  origin_not_allowed: {
+    status: 403,
+    type: INVALID,
+    code: 'origin_not_allowed',
+    fault: 'policy',
+    message: 'Pages of the origin {origin} may not open a WebSocket here. The operator may allow it by `--cors-origins`.',
+    retry: false,
+  },
+  malformed_handshake: caller(
+    400,
+    'malformed_handshake',
+    'The handshake of the WebSocket is not valid: it needs Sec-WebSocket-Key and Sec-WebSocket-Version: 13.',
+  ),
+  // Of a socket: OpenAI's codes, where it has one.
+  malformed_frame: caller(400, 'malformed_frame', 'The frame is not valid: {detail}.'),
+  binary_message: caller(
+    400,
+    'binary_message',
+    'The gateway takes no binary messages: send each event as a text message of JSON.',
+  ),
+  invalid_stream_id: caller(
+    400,
+    'invalid_stream_id',
+    "Invalid 'stream_id': expected 1 to 256 letters, digits, '_', '-' and '.'.",
+  ),
+  websocket_stream_limit_reached: caller(
+    400,
+    'websocket_stream_limit_reached',
+    'This connection has named {limit} streams, and may name no more: use one of them, or another connection.',
+  ),
+  websocket_queue_full: caller(
+    429,
+    'websocket_queue_full',
+    'More than {limit} events wait on this connection. Wait for responses before you send more, or use another connection.',
+  ),
+  websocket_connection_limit_reached: caller(
+    400,
+    'websocket_connection_limit_reached',
+    'Responses websocket connection limit reached (60 minutes). Create a new websocket connection to continue.',
+  ),
   unsupported_media_type: caller(415, 'unsupported_media_type', "Unsupported content type '{type}'; use '{wanted}'."),
   unsupported_encoding: caller(
     415,

@@ -10,6 +10,10 @@ export interface AdmissionLimits {
   readonly bodies: number
   /** Bytes of all forms in flight, whose files are on the disk. */
   readonly uploads: number
+  /** Sockets of clients. */
+  readonly sockets: number
+  /** Bytes of the conversations that sockets remember. */
+  readonly conversations: number
   /** Bytes of V8's heap. */
   readonly heap: number
   /** Mean delay of the event loop over a sample, in milliseconds. */
@@ -17,14 +21,23 @@ export interface AdmissionLimits {
 }
 
 /** The exhausted resource: a label of `umg_shed_total`. */
-type ShedReason = 'bodies' | 'uploads' | 'heap' | 'event_loop' | 'threads'
+const REASONS = ['bodies', 'uploads', 'heap', 'event_loop', 'threads', 'sockets'] as const
+type ShedReason = (typeof REASONS)[number]
 
 /** By V8's heap, and the memory of the container or machine, which `processes` share. */
 function defaultLimits(processes: number): AdmissionLimits {
   const { heap_size_limit: heap } = getHeapStatistics()
   const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()) / processes
   // A body takes twice its length: the client's bytes, and those for the upstream.
-  return { bodies: Math.min(heap / 4, memory / 8), uploads: UPLOADS / processes, heap: heap * 0.85, lag: 500 }
+  const bodies = Math.min(heap / 4, memory / 8)
+  return {
+    bodies,
+    uploads: UPLOADS / processes,
+    sockets: SOCKETS,
+    conversations: bodies,
+    heap: heap * 0.85,
+    lag: 500,
+  }
 }
 
 /** The options of admission. */
@@ -37,6 +50,8 @@ export interface AdmissionOptions {
   readonly limits: Partial<AdmissionLimits> | undefined
 }
 
+/** Of a process. An account has half of them at most. */
+const SOCKETS = 8192
 /** In bytes. */
 const LARGEST_BODY = 32 << 20
 /** In bytes: several of the largest recordings and pictures that vendors take. */
@@ -60,6 +75,8 @@ export class Admission {
   readonly #counter: HostCounter
   readonly #bodies: Allowance
   readonly #uploads: Allowance
+  readonly #sockets: Allowance
+  readonly #conversations: Allowance
   /** Present while calls come. */
   #sampling: { readonly timer: NodeJS.Timeout; readonly lag: EventLoopLag } | undefined
   /** Samples since the last call. */
@@ -71,9 +88,11 @@ export class Admission {
     this.#limits = { ...defaultLimits(processes), ...limits }
     this.#bodies = new Allowance(this.#limits.bodies, () => this.shed('bodies'))
     this.#uploads = new Allowance(this.#limits.uploads, () => this.shed('uploads'))
+    this.#sockets = new Allowance(this.#limits.sockets, () => this.shed('sockets'))
+    // What finds no room is not remembered, and nothing is refused for it.
+    this.#conversations = new Allowance(this.#limits.conversations, () => new GatewayError('gateway_overloaded'))
     this.#counter = shed
-    for (const reason of ['bodies', 'uploads', 'heap', 'event_loop', 'threads'] satisfies ShedReason[])
-      this.#counter.add(0, reason)
+    for (const reason of REASONS) this.#counter.add(0, reason)
   }
 
   /** The largest body of a call, in bytes. */
@@ -101,6 +120,16 @@ export class Admission {
   /** The room on the disk of a call of this key. */
   diskFor(key: string): CallMemory {
     return new CallMemory(key, this.#uploads)
+  }
+
+  /** The places of the sockets of this account: each takes one. */
+  socketFor(account: string): CallMemory {
+    return new CallMemory(account, this.#sockets)
+  }
+
+  /** The memory of a conversation of this account, on a socket. */
+  conversationFor(account: string): CallMemory {
+    return new CallMemory(account, this.#conversations)
   }
 
   /** Counts a refused call and returns its error. */
@@ -161,7 +190,7 @@ class Allowance {
   }
 }
 
-/** The memory of one call. */
+/** What one call has of an amount. */
 export class CallMemory {
   readonly #key: string
   readonly #allowance: Allowance

@@ -54,6 +54,15 @@ export interface Endpoint {
   serve(exchange: Exchange, ctx: ParameterizedContext): Promise<void>
 }
 
+/** A call that is a turn on a socket: its request is a message, and so are its events. */
+export interface Turn {
+  readonly wire: ClientWire
+  /** False if it only prepares the state of its socket: it has no answer, and reaches no upstream. */
+  readonly generates: boolean
+  /** What is wrong with its message: the call gets this error once its caller is known. */
+  readonly refusal: GatewayError | undefined
+}
+
 /** The state of a reply after its end. */
 export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
 
@@ -233,6 +242,8 @@ export class Exchange implements Linked {
   previous: this | undefined
   next: this | undefined
   readonly id: string
+  /** Undefined for a call by HTTP. */
+  readonly turn: Turn | undefined
   readonly times = new CallTimes()
   readonly tags: Record<string, string> = {}
   readonly upstreamHeaders: Record<string, string> = {}
@@ -256,8 +267,9 @@ export class Exchange implements Linked {
   onClosed: (() => void) | undefined
   #closed: Closed | undefined
 
-  constructor(id = newRequestId()) {
+  constructor(id = newRequestId(), turn?: Turn) {
     this.id = id
+    this.turn = turn
   }
 
   /** Starts the request's call to an endpoint. */
@@ -282,7 +294,7 @@ export class Exchange implements Linked {
 
   /** What the client gets from the gateway itself. */
   get wire(): ClientWire {
-    return this.endpoint?.wire ?? OPENAI_WIRE
+    return this.turn?.wire ?? this.endpoint?.wire ?? OPENAI_WIRE
   }
 
   get trace(): CallTrace | undefined {

@@ -15,7 +15,7 @@ import { prepareForms } from '../protocol/tool-forms.ts'
 import { asSent, type CallWorkers, translationOf } from '../protocol/translation.ts'
 import type { Handler } from '../routing/handler.ts'
 import { type Candidate, candidatesOf, type Route } from '../routing/route.ts'
-import type { Call, Principal } from '../sdk/api.ts'
+import type { Call, ChatChunk, Principal } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { ReplyThreads } from '../upstream/readers/whole.ts'
@@ -85,12 +85,14 @@ async function serve(exchange: Exchange, endpoint: ServedEndpoint): Promise<void
   const { table } = exchange.generation!
 
   const principal = requirePrincipal(exchange)
+  if (exchange.turn?.refusal !== undefined) throw exchange.turn.refusal
   const call = await exchange.call()
   exchange.decide()
   attempts.trace?.capture(call, transforms)
 
   const route = table.route(call.model, principal)
   attempts.route = route
+  if (exchange.turn?.generates === false) return sendNothing(exchange, call)
   checkReferences(route, call)
   const routed: RoutedCall = { call, principal, route, candidates: candidatesOf(route.leads) }
 
@@ -111,6 +113,24 @@ async function serve(exchange: Exchange, endpoint: ServedEndpoint): Promise<void
   if (stream === undefined) sendWhole(exchange, await reply)
   else await sendStream(exchange, stream, reply)
 }
+
+/** The response of a turn without an answer. */
+function sendNothing(exchange: Exchange, call: Call): void {
+  const writer = translationOf(call)!.repliesTo(call).writer()
+  const stream = exchange.openStream()
+  stream.attach({ pause: () => undefined, resume: () => undefined }, 'utf8')
+  stream.push(writer.write({ ...NO_ANSWER, created: Math.floor(Date.now() / 1000), model: call.model.id }), true)
+  stream.commit()
+  stream.end(writer.end())
+  stream.finish()
+}
+
+const NO_ANSWER = {
+  id: '',
+  object: 'chat.completion.chunk',
+  choices: [],
+  usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+} as const satisfies Partial<ChatChunk>
 
 const NONE: readonly string[] = []
 

@@ -5,6 +5,12 @@ import { beginUnframed } from '../internals.ts'
 import { type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
 import type { PausableSource, StreamSink } from '../upstream/readers/stream-sink.ts'
 
+/** What a relay writes to. */
+export interface RelayedResponse extends ServerResponse {
+  /** Breaks the reply off, once what was written has been sent. */
+  breakOff(): void
+}
+
 /** The content type of a stream of events. */
 const EVENTS = 'text/event-stream; charset=utf-8'
 
@@ -49,7 +55,7 @@ export class Relay implements StreamSink, Expiring {
   #encoding: 'latin1' | 'utf8' = 'utf8'
   #source: PausableSource | undefined
   #paused = false
-  #response: ServerResponse | undefined
+  #response: RelayedResponse | undefined
   /** Whether the relay writes the frames of chunks itself. */
   #isChunked = false
   /** When it was committed, in monotonic milliseconds; undefined before. */
@@ -100,7 +106,7 @@ export class Relay implements StreamSink, Expiring {
 
   push(frame: string, meaningful: boolean): void {
     if (this.ended) return
-    this.#pending += frame
+    this.#pending += this.#framed(frame, this.#encoding)
     this.#last = frame
     if (meaningful && this.#state === 'held') this.#state = 'begun'
   }
@@ -124,7 +130,7 @@ export class Relay implements StreamSink, Expiring {
   /** Its source has no more events: the last ones, and the end marker, wait for `finish` or `fail`. */
   end(done: string): void {
     if (this.ended) return
-    this.#done = done
+    this.#done = this.#framed(done, this.#encoding)
     this.#state = 'ended'
     this.firstByteAt ??= performance.now()
   }
@@ -139,8 +145,9 @@ export class Relay implements StreamSink, Expiring {
 
   #writeEnd(response: ServerResponse): void {
     if (response.destroyed) return
-    const last = this.#chunk(this.#pending + this.#done, this.#encoding)
-    response.end(last + (this.#isChunked ? LAST_CHUNK : ''), this.#encoding)
+    const encoding = this.#sentAs
+    const last = this.#chunk(this.#pending + this.#done, encoding)
+    response.end(last + (this.#isChunked ? LAST_CHUNK : ''), encoding)
   }
 
   /**
@@ -151,14 +158,14 @@ export class Relay implements StreamSink, Expiring {
     if (this.#isOver) return
     this.close()
     const response = this.#response!
-    if (this.#pending !== '') this.#send(response, this.#pending, this.#encoding)
-    this.#send(response, this.#wire.errorFrame(error, this.#last))
-    // destroySoon, not destroy: the frame must arrive, but no clean end (SDKs would read it as success).
-    response.socket?.destroySoon()
+    if (this.#pending !== '') this.#send(response, this.#pending, this.#sentAs)
+    this.#send(response, this.#framed(this.#wire.errorFrame(error, this.#last), 'utf8'), this.#wire.messages && 'latin1')
+    // The frame must arrive, but no clean end (SDKs would read it as success).
+    response.breakOff()
   }
 
   /** Writes the head and the buffered events: once, if the stream is not closed. */
-  open(response: ServerResponse): void {
+  open(response: RelayedResponse): void {
     this.#response = response
     response.on('drain', this.#onDrain)
     if (this.#state === 'finished') this.#writeEnd(response)
@@ -208,7 +215,17 @@ export class Relay implements StreamSink, Expiring {
     const text = this.#pending
     this.#pending = ''
     this.deadline = performance.now() + this.#heartbeat
-    if (text !== '' && !this.#send(response, text, this.#encoding)) this.#pause()
+    if (text !== '' && !this.#send(response, text, this.#sentAs)) this.#pause()
+  }
+
+  /** Events as the client gets them. */
+  #framed(events: string, encoding: 'latin1' | 'utf8'): string {
+    return this.#wire.messages === undefined || events === '' ? events : this.#wire.messages(events, encoding)
+  }
+
+  /** Messages are bytes. */
+  get #sentAs(): 'latin1' | 'utf8' {
+    return this.#wire.messages === undefined ? this.#encoding : 'latin1'
   }
 
   /** Returns false if the client has not read what was sent before. */

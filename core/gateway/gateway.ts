@@ -7,6 +7,7 @@ import { crossOrigin } from '../http/cors.ts'
 import { type Listen, reachable } from '../http/listen.ts'
 import { openListeners } from '../http/server.ts'
 import { TlsTermination } from '../http/tls.ts'
+import { Sockets } from '../http/upgrade.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { newInstance } from '../telemetry/instance.ts'
 import { openJournal } from '../usage/call-journal.ts'
@@ -33,6 +34,8 @@ export interface GatewayOptions
   readonly certificate?: CertificateWatch | undefined
   /** Origins whose pages may call `/v1`. */
   readonly corsOrigins?: readonly string[] | undefined
+  /** Whether clients may open WebSockets. Default: true. */
+  readonly websockets?: boolean | undefined
 }
 
 /** The phases of a shutdown, in milliseconds. */
@@ -96,7 +99,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clients: [...crossOrigin(options.corsOrigins), apiPaths({ ...services, live })],
     operators,
   }
-  const listeners = await openListeners(services, paths, { ...options, tls })
+  const sockets = options.websockets === false ? undefined : new Sockets({ ...services, corsOrigins: options.corsOrigins })
+  const listeners = await openListeners(services, paths, { ...options, tls, sockets })
   opened.adopt(await openMetricsExport({ ...options, instance }, metrics), (each) => each?.close())
 
   const hasBudgets = await control.hasBudgets()

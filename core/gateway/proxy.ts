@@ -9,6 +9,7 @@ import { forwardTo } from '../http/forward.ts'
 import type { ListenerName } from '../http/listen.ts'
 import { openListeners } from '../http/server.ts'
 import { TlsTermination } from '../http/tls.ts'
+import { Sockets } from '../http/upgrade.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { openJournal } from '../usage/call-journal.ts'
@@ -34,6 +35,8 @@ export interface ProxyOptions extends Omit<ServiceOptions, 'control' | 'metrics'
   readonly journals: string
   /** Origins whose pages may call `/v1`. */
   readonly corsOrigins?: readonly string[] | undefined
+  /** Whether clients may open WebSockets. Default: true. */
+  readonly websockets?: boolean | undefined
 }
 
 /** A proxy process: it serves `/v1`, and forwards all other paths to control. */
@@ -88,6 +91,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     listen,
     ...(options.adminListen && { adminListen: ownSocket('operators') }),
     tls,
+    sockets: options.websockets === false ? undefined : new Sockets({ ...services, corsOrigins: options.corsOrigins }),
   })
 
   const running = opened.move()

@@ -8,6 +8,7 @@ import { journaledCalls } from '../call/open-calls.ts'
 import { Settlement } from '../call/settle.ts'
 import type { Unready } from '../control/monitoring.ts'
 import type { AppServices, Lifecycle } from '../http/app.ts'
+import type { SocketsOptions } from '../http/upgrade.ts'
 import { KeptCallStates } from '../kept/call-states.ts'
 import { KeyDirectory } from '../keys/directory.ts'
 import { Budgets } from '../limits/budgets.ts'
@@ -37,13 +38,25 @@ export interface ServingTimes {
   readonly heartbeat: number
   /** How long a client may read no bytes. */
   readonly writeStall: number
+  /** The silence after which a WebSocket is pinged. */
+  readonly ping: number
+  /** How long a WebSocket lives. */
+  readonly socket: number
   /** How long a link may take, `next` excluded. */
   readonly link: number
   /** How long loading routes.yaml may take. */
   readonly load: number
 }
 
-const TIMES: ServingTimes = { heartbeat: 15_000, writeStall: 30_000, link: 10_000, load: 60_000 }
+const TIMES: ServingTimes = {
+  heartbeat: 15_000,
+  writeStall: 30_000,
+  ping: 30_000,
+  // OpenAI's.
+  socket: 3_600_000,
+  link: 10_000,
+  load: 60_000,
+}
 
 /** The options of services. */
 export interface ServiceOptions {
@@ -71,7 +84,7 @@ export interface ServiceOptions {
 }
 
 /** The services that all generations of a process share. They outlive reloads. */
-export interface Services extends LiveServices, AppServices, ExchangeServices {
+export interface Services extends LiveServices, AppServices, ExchangeServices, Pick<SocketsOptions, 'socketTimes'> {
   readonly budgets: Budgets
   readonly callStates: KeptCallStates
   readonly log: Log
@@ -146,6 +159,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     uploads: options.uploads ?? join(tmpdir(), 'umg-uploads'),
     heartbeat: times.heartbeat,
     writeStall: times.writeStall,
+    socketTimes: { ping: times.ping, life: times.socket, stall: times.writeStall },
     journal: options.journal,
     tracer: options.tracing && new Tracer(options.tracing),
     lifecycle,

@@ -18,7 +18,10 @@ import type { Metrics } from '../observe/metrics.ts'
 import type { ClientWire } from '../protocol/client-protocol.ts'
 import { modelEndpoints } from '../protocol/endpoints/model-endpoints.ts'
 import type { HostCounter } from '../sdk/api.ts'
+import type { GatewayResponse } from './response.ts'
 import { STRICT_TRANSPORT } from './tls.ts'
+import { TurnRequest } from './turn.ts'
+import { HANDSHAKE, HandshakeReply } from './upgrade.ts'
 
 /** Whether a process serves, serves only the calls of the connections that it has, or ends with its gateway. */
 export interface Lifecycle {
@@ -42,7 +45,7 @@ export interface AppServices {
 
 /** The Koa application of one listener. `paths`: the middleware that serve paths, each calling the next one for a path of others. */
 export function createApp(services: AppServices, paths: readonly Koa.Middleware[]): Koa {
-  const app = new GatewayKoa(() => new LinkState(new Exchange()))
+  const app = new GatewayKoa((req) => new LinkState(new Exchange(undefined, req instanceof TurnRequest ? req.turn : undefined)))
   app.use(beginExchange(services))
   app.use(sendReply(new UnreadBodies()))
   app.use(refuseAmbiguous)
@@ -64,10 +67,10 @@ const STATE = Symbol('state')
 
 /** Koa, with a state of the gateway's for each request, and without what a reply does not need that the gateway sends itself. */
 class GatewayKoa extends Koa {
-  readonly #newState: () => object
+  readonly #newState: (req: IncomingMessage) => object
 
   /** `newState`: makes the `ctx.state` of a request. */
-  constructor(newState: () => object) {
+  constructor(newState: (req: IncomingMessage) => object) {
     super()
     this.#newState = newState
     Object.defineProperty(this.context, 'state', {
@@ -91,7 +94,7 @@ class GatewayKoa extends Koa {
     request.response = response
     response.request = request
     context.originalUrl = request.originalUrl = req.url
-    context[STATE] = this.#newState()
+    context[STATE] = this.#newState(req)
     return context
   }
 
@@ -149,7 +152,7 @@ function sendReply(unread: UnreadBodies): Koa.Middleware {
     if (!ctx.req.complete) unread.discard(ctx.req)
     if (exchange.endpoint === undefined && exchange.failure === undefined) return
     ctx.respond = false
-    respond(exchange, ctx.res)
+    respond(exchange, ctx.res as GatewayResponse)
   }
 }
 
@@ -247,7 +250,9 @@ export interface ApiServices extends CallServices, ExchangeServices {
 export function apiPaths(services: ApiServices): Koa.Middleware {
   const calls = callsOf(services)
   const routes = apiRoutes(services, calls).routes() as Koa.Middleware
+  const handshake = serve(HANDSHAKE, services)
   return (ctx, next) => {
+    if (ctx.res instanceof HandshakeReply) return handshake(ctx)
     const call = ctx.method === 'POST' ? calls.get(ctx.req.url!) : undefined
     return call === undefined ? routes(ctx, next) : call(ctx)
   }
@@ -285,7 +290,7 @@ const serve =
 const ONE_WRITE = 16 * 1024
 
 /** Sends the result of the call: a stream, a whole reply or an error. */
-function respond(exchange: Exchange, response: ServerResponse): void {
+function respond(exchange: Exchange, response: GatewayResponse): void {
   if (exchange.closed) return
   if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
   if (exchange.cap !== undefined) response.setHeader('x-umg-output-cap', exchange.cap)
@@ -311,7 +316,7 @@ function sendJson(status: number, body: Buffer, response: ServerResponse): void 
   else response.end(body)
 }
 
-function sendStream(stream: Relay, response: ServerResponse): void {
+function sendStream(stream: Relay, response: GatewayResponse): void {
   response.statusCode = 200
   response.setHeader('content-type', stream.type)
   response.setHeader('cache-control', 'no-store, no-transform')

@@ -46,6 +46,8 @@ export class Connection implements Linked {
   waiting = 0
   /** The requests so far, without those that wait. */
   requests = 0
+  /** The calls under way on its socket, if it has become one. */
+  turns = 0
 
   constructor(socket: Socket, peer: Peer, isBeyond: boolean) {
     this.socket = socket
@@ -55,7 +57,7 @@ export class Connection implements Linked {
 
   /** No request is being served. */
   get isIdle(): boolean {
-    return this.waiting === 0 && (this.reply === undefined || this.reply.writableFinished)
+    return this.waiting === 0 && this.turns === 0 && (this.reply === undefined || this.reply.writableFinished)
   }
 }
 

@@ -1,15 +1,11 @@
 import {
   createServer,
   type IncomingMessage,
-  type OutgoingHttpHeader,
-  type OutgoingHttpHeaders,
   type RequestListener,
   type Server,
   type ServerOptions,
-  ServerResponse,
+  type ServerResponse,
   STATUS_CODES,
-  validateHeaderName,
-  validateHeaderValue,
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -24,105 +20,9 @@ import { type AppServices, createApp, PRIVATE } from './app.ts'
 import { connectionLimit } from './connection-limit.ts'
 import { type Connection, Connections } from './connections.ts'
 import { type Listen, type ListenerName, type ListenPath, listen } from './listen.ts'
+import { GatewayResponse } from './response.ts'
 import { isInHandshake, serveTls, type TlsTermination } from './tls.ts'
-
-/** The names of headers in lower case, once Node has found them valid: most calls have the same ones. */
-const KEYS = new Map<string, string>()
-/** Links may choose names call by call. */
-const MAX_KEYS = 1000
-
-/** The name in lower case. Throws Node's error for a name that HTTP does not allow. */
-function keyOf(name: string): string {
-  const known = KEYS.get(name)
-  if (known !== undefined) return known
-  validateHeaderName(name)
-  const key = name.toLowerCase()
-  if (KEYS.size < MAX_KEYS) KEYS.set(name, key)
-  return key
-}
-
-/**
- * The reply to a request, as Node has it, but for its head: the headers wait in one flat list, which `writeHead` takes as it is. Node's own map
- * of them costs 2.5 KiB more a call.
- */
-class GatewayResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** Names and values, alternating. */
-  readonly #head: OutgoingHttpHeader[] = []
-  /** The names in lower case, in the order of the head. */
-  readonly #keys: string[] = []
-
-  override setHeader(name: string, value: number | string | readonly string[]): this {
-    // Throws Node's error: the head is sent.
-    if (this.headersSent) return super.setHeader(name, value)
-    const key = keyOf(name)
-    validateHeaderValue(name, value as string)
-    let index = this.#keys.indexOf(key)
-    if (index < 0) index = this.#keys.push(key) - 1
-    this.#head[2 * index] = name
-    this.#head[2 * index + 1] = value as OutgoingHttpHeader
-    return this
-  }
-
-  override appendHeader(name: string, value: string | readonly string[]): this {
-    const index = this.#keys.indexOf(name.toLowerCase())
-    if (index < 0) return this.setHeader(name, value)
-    validateHeaderValue(name, value as string)
-    return this.setHeader(this.#head[2 * index] as string, [this.#head[2 * index + 1], value].flat().map(String))
-  }
-
-  override getHeader(name: string): OutgoingHttpHeader | undefined {
-    const index = this.#keys.indexOf(name.toLowerCase())
-    return index < 0 ? undefined : this.#head[2 * index + 1]
-  }
-
-  override hasHeader(name: string): boolean {
-    return this.#keys.includes(name.toLowerCase())
-  }
-
-  override removeHeader(name: string): void {
-    // Node notes that it must not add the header by itself.
-    super.removeHeader(name)
-    const index = this.#keys.indexOf(name.toLowerCase())
-    if (index < 0) return
-    this.#keys.splice(index, 1)
-    this.#head.splice(2 * index, 2)
-  }
-
-  override getHeaderNames(): string[] {
-    return [...this.#keys]
-  }
-
-  override getHeaders(): OutgoingHttpHeaders {
-    const headers: OutgoingHttpHeaders = Object.create(null)
-    for (const [index, key] of this.#keys.entries()) headers[key] = this.#head[2 * index + 1]
-    return headers
-  }
-
-  getRawHeaderNames(): string[] {
-    return this.#keys.map((_, index) => this.#head[2 * index] as string)
-  }
-
-  /** Headers that are given here take the place of those of their names that were set before. */
-  override writeHead(
-    status: number,
-    ...given: readonly (string | OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined)[]
-  ): this {
-    // As Node reads them: the reason may be left out, or be undefined.
-    const [reason, more] = typeof given[0] === 'string' ? given : [undefined, given[0] ?? given[1]]
-    if (more !== undefined) this.#lay(more as OutgoingHttpHeaders | OutgoingHttpHeader[])
-    return reason === undefined ? super.writeHead(status, this.#head) : super.writeHead(status, reason as string, this.#head)
-  }
-
-  #lay(more: OutgoingHttpHeaders | OutgoingHttpHeader[]): void {
-    if (!Array.isArray(more)) {
-      for (const name of Object.keys(more)) this.setHeader(name, more[name]!)
-      return
-    }
-    // Names and values, alternating; a name may stand several times.
-    for (let index = 0; index < more.length; index += 2) this.removeHeader(more[index] as string)
-    for (let index = 0; index < more.length; index += 2) this.appendHeader(more[index] as string, more[index + 1] as string)
-  }
-}
+import { HandshakeReply, type Sockets } from './upgrade.ts'
 
 const OPTIONS: ServerOptions<typeof IncomingMessage, typeof GatewayResponse> = {
   ServerResponse: GatewayResponse,
@@ -143,6 +43,8 @@ export interface HttpServerOptions {
   readonly writeStall: number
   /** Absent: clients connect without TLS. */
   readonly tls?: TlsTermination | undefined
+  /** Absent: clients get no WebSockets. */
+  readonly sockets?: Sockets | undefined
   /** Called for input refused before it became a request, with its request id. */
   onRefused(id: string, error: GatewayError): void
 }
@@ -153,7 +55,7 @@ export interface HttpServerOptions {
  */
 export function createHttpServer(
   listener: RequestListener,
-  { connections, writeStall, tls, onRefused }: HttpServerOptions,
+  { connections, writeStall, tls, sockets, onRefused }: HttpServerOptions,
 ): Server {
   const arrived = new Batch<ServerResponse>((response) => {
     const { req } = response
@@ -175,7 +77,7 @@ export function createHttpServer(
     sendRawReply(socket, error, id)
     onRefused(id, error)
   }
-  const server = createServer(OPTIONS, serve)
+  const server = createServer({ ...OPTIONS, ...(sockets && { shouldUpgradeCallback: (req) => sockets.isHandshake(req) }) }, serve)
   server.maxHeadersCount = 128
   server.timeout = writeStall
   server.on('connection', (socket: Socket) => connections.add(socket))
@@ -193,6 +95,13 @@ export function createHttpServer(
       sendRawReply(socket, error, String(reply.getHeader('x-request-id')))
     else refuse(socket, error)
   })
+  if (sockets !== undefined)
+    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      // A client may leave at any time; without a listener its error would end the process.
+      socket.on('error', () => undefined)
+      const connection = connections.of(socket)
+      begin(connection, new HandshakeReply({ request, head, connection }, sockets, listener))
+    })
   server.on('connect', ({ url = '' }, socket: Socket) => refuse(socket, noTunnel(url)))
   // readBody sends 100 when the body is first read, after auth and the length check.
   server.on('checkContinue', serve)
@@ -253,6 +162,8 @@ export interface ListenerOptions {
   readonly adminListen?: Listen | ListenPath
   /** Of all listeners. */
   readonly tls?: TlsTermination | undefined
+  /** Of the listener of clients. Absent: there are no WebSockets. */
+  readonly sockets?: Sockets | undefined
 }
 
 /** The gateway's open listeners. */
@@ -275,14 +186,15 @@ export interface Listeners {
 export async function openListeners(
   services: AppServices,
   paths: Paths,
-  { listen: address, adminListen, tls }: ListenerOptions,
+  { listen: address, adminListen, tls, sockets }: ListenerOptions,
 ): Promise<Listeners> {
   const connections = new Connections(connectionLimit(), services.shed)
   const onRefused = (id: string, error: GatewayError): void => services.settlement.refused(id, error)
-  const serve = (served: readonly Middleware[]) =>
-    createHttpServer(createApp(services, served).callback(), { connections, writeStall: services.writeStall, tls, onRefused })
+  const { writeStall } = services
+  const serve = (served: readonly Middleware[], open?: Sockets) =>
+    createHttpServer(createApp(services, served).callback(), { connections, writeStall, tls, sockets: open, onRefused })
   const everything = [...paths.clients, ...paths.operators]
-  const front = serve(adminListen === undefined ? everything : paths.clients)
+  const front = serve(adminListen === undefined ? everything : paths.clients, sockets)
   const scheme = tls === undefined ? 'http' : 'https'
   const url = await listen(front, address, scheme)
   const back = adminListen === undefined ? front : serve(everything)
@@ -294,7 +206,7 @@ export async function openListeners(
           throw error
         })
   const accepted = new Set<Socket>()
-  const serving = { servers: [...new Set([front, back])], accepted, open: services.open }
+  const serving = { servers: [...new Set([front, back])], accepted, open: services.open, sockets }
   return {
     url,
     adminUrl,
@@ -314,13 +226,15 @@ interface Serving {
   /** Connections that the servers do not count, because other processes accepted them. */
   readonly accepted: ReadonlySet<Socket>
   readonly open: LinkedList<Exchange>
+  readonly sockets: Sockets | undefined
 }
 
 /** How often idle connections are closed, in milliseconds. */
 const SWEEP_MS = 50
 
 /** Closes connections as they become idle. The servers stay open: a server that is closed does not enforce its limits for heads any more. */
-async function empty({ servers, accepted, open }: Serving, grace: number): Promise<void> {
+async function empty({ servers, accepted, open, sockets }: Serving, grace: number): Promise<void> {
+  sockets?.leave()
   for (let calledAt = performance.now(); accepted.size > 0; await delay(SWEEP_MS)) {
     for (const server of servers) server.closeIdleConnections()
     // Live views of the console never end.
@@ -330,7 +244,8 @@ async function empty({ servers, accepted, open }: Serving, grace: number): Promi
 }
 
 /** Closes the listeners and waits for open calls; after `grace` milliseconds sends them an error. */
-async function stop({ servers, accepted, open }: Serving, grace: number): Promise<void> {
+async function stop({ servers, accepted, open, sockets }: Serving, grace: number): Promise<void> {
+  sockets?.leave()
   const listenersClosed = servers.map((server) => new Promise((resolve) => server.close(resolve)))
   // `once` of node:events would reject if a client resets its connection.
   const acceptedClosed = Array.from(accepted, (socket) => new Promise((resolve) => socket.once('close', resolve)))
@@ -342,6 +257,7 @@ async function stop({ servers, accepted, open }: Serving, grace: number): Promis
     for (const exchange of open) exchange.end(new GatewayError('service_unavailable', { headers: { 'retry-after': '1' } }))
     setTimeout(() => {
       for (const server of servers) server.closeAllConnections()
+      sockets?.terminate()
     }, ERROR_FLUSH_MS).unref()
   }, grace)
   await Promise.all([...listenersClosed, ...acceptedClosed])

@@ -247,6 +247,24 @@ export const METRICS = {
     labels: ['version', 'node'],
     across: 'max',
   },
+  sockets: {
+    name: 'umg_sockets_open',
+    type: 'gauge',
+    help: 'WebSockets of clients that are open.',
+    labels: [],
+  },
+  socketTurns: {
+    name: 'umg_socket_turns_total',
+    type: 'counter',
+    help: 'Calls on WebSockets.',
+    labels: [],
+  },
+  socketCloses: {
+    name: 'umg_socket_closes_total',
+    type: 'counter',
+    help: 'WebSockets that were closed, by the code of RFC 6455 with which the gateway or the client did it; 1006 if the connection was lost, other for codes of the client.',
+    labels: ['code'],
+  },
   shed: {
     name: 'umg_shed_total',
     type: 'counter',

@@ -18,6 +18,8 @@ export interface ClientWire {
   errorFrame(error: GatewayError, last: string): string
   /** A frame that clients ignore. It stands in streams that have begun. '': clients would not ignore any. */
   readonly heartbeat: string
+  /** Events as messages of a socket, in latin1. `encoding`: of the events. Absent: they are sent as they are, server-sent. */
+  messages?(events: string, encoding: 'latin1' | 'utf8'): string
   /** A second header for the request's id, which the SDKs of the protocol read. */
   readonly requestIdHeader?: string
 }

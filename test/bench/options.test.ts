@@ -17,6 +17,7 @@ describe('the command line of the benchmark', () => {
       scenarios: SCENARIOS,
       idleStreams: true,
       atRest: true,
+      turns: true,
       variants: [],
       peers: [],
     })
@@ -50,6 +51,7 @@ describe('the command line of the benchmark', () => {
       scenarios: SCENARIOS,
       idleStreams: false,
       atRest: false,
+      turns: false,
       variants: [],
       peers: [],
       against: 'HEAD~3',

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import OpenAI from 'openai'
 import { head, hold, json, type ScriptedUpstream, scriptedUpstream } from '../../core/testing/kit.ts'
+import { connect } from '../e2e/responses/socket-client.ts'
 import { openai as dialect } from '../e2e/sdk/openai-dialect.ts'
 import { selfSigned } from '../support/certificate.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
@@ -51,6 +52,14 @@ describeWith('nginx', 'nginx in front of the gateway, as docs/deployment.md says
     const before = upstream.requests.length
     for await (const _ of await client.chat.completions.create({ ...ask('Hi'), stream: true })) break
     await upstream.requests[before]!.closed
+  })
+
+  it('passes a WebSocket on', async () => {
+    upstream.on(() => [head(200, { 'content-type': 'text/event-stream' }), first, ...rest])
+    const through = { url: 'https://llm.example.com', liveKey: gateway.liveKey }
+    const socket = await connect(through, { createConnection: () => nginx.connect() })
+    expect((await socket.turn({ model: 'up/m', input: 'Hi' })).type).to.equal('response.completed')
+    await socket.close()
   })
 
   it('passes a large body on', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect, type TLSSocket } from 'node:tls'
 import { Agent, fetch as undiciFetch } from 'undici'
 import type { Certificate } from '../support/certificate.ts'
 import { find } from '../support/requirements.ts'
@@ -11,6 +12,8 @@ import { find } from '../support/requirements.ts'
 export interface TestNginx {
   /** `fetch` through it, whatever the host of the URL. */
   readonly fetch: typeof fetch
+  /** Opens a connection to it. */
+  connect(): TLSSocket
   stop(): Promise<void>
 }
 
@@ -48,6 +51,7 @@ export async function startNginx(config: string, certificate: Certificate): Prom
   const send = (url: string | URL, init: object) => undiciFetch(url, { ...init, dispatcher })
   return {
     fetch: send as unknown as typeof fetch,
+    connect: () => connect({ path: socketPath, ca: certificate.cert, servername: 'llm.example.com' }),
     async stop() {
       await dispatcher.destroy()
       nginx.kill()

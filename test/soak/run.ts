@@ -33,6 +33,7 @@ import { returnedMemory } from './scenarios/returned-memory.ts'
 import { slowReaders } from './scenarios/slow-readers.ts'
 import { sockets } from './scenarios/sockets.ts'
 import { spentLimits } from './scenarios/spent-limits.ts'
+import { websockets } from './scenarios/websockets.ts'
 
 const SCENARIOS: readonly Scenario[] = [
   aborts,
@@ -59,6 +60,7 @@ const SCENARIOS: readonly Scenario[] = [
   authorityAway,
   spentLimits,
   restedKeys,
+  websockets,
 ]
 
 const USAGE = `usage: npm run soak -- [--workers 1] [--only ${SCENARIOS.map(({ name }) => name).join(',')}]`

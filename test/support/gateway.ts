@@ -26,6 +26,7 @@ export interface TestGatewayOptions {
   readonly metricsToken?: string
   readonly adminListen?: boolean
   readonly corsOrigins?: readonly string[]
+  readonly websockets?: boolean
   /**
    * The URL of its database, which threads read and write. Default: a file in its folder, for this gateway alone, without threads: they
    * take four fifths of the CPU time of a start.
@@ -101,6 +102,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     listen: LOOPBACK,
     ...(options.adminListen && { adminListen: LOOPBACK }),
     corsOrigins: options.corsOrigins,
+    websockets: options.websockets,
     uploads: join(folder, 'uploads'),
     store,
     log: createLog({ level: 'info', stream: log }),

@@ -104,6 +104,10 @@ const gatewayOptions = (env: NodeJS.ProcessEnv): readonly Option[] => [
   new Option('--cors-origins <origins>', 'origins whose web pages may call /v1, separated by commas: https://chat.example.com')
     .env('UMG_CORS_ORIGINS')
     .argParser(toOrigins),
+  new Option('--websockets <mode>', 'whether clients may open WebSockets at /v1/responses')
+    .env('UMG_WEBSOCKETS')
+    .choices(['on', 'off'])
+    .default('on'),
   new Option('--drain-delay <seconds>', 'after SIGTERM, how long new connections are still accepted')
     .env('UMG_DRAIN_DELAY')
     .argParser(toSeconds)

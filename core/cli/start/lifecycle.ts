@@ -38,6 +38,7 @@ export interface StartOptions {
   readonly consoleUrl?: string
   readonly trustedProxies?: readonly string[]
   readonly corsOrigins?: readonly string[]
+  readonly websockets: 'on' | 'off'
   readonly oidcIssuer?: string
   readonly oidcClientId?: string
   readonly oidcClientSecret?: string

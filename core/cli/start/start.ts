@@ -71,6 +71,7 @@ export function gatewayOptions(store: Store, log: Log, options: StartOptions, io
     metricsExport: options.metricsExport,
     uploads: uploadsIn(options),
     corsOrigins: options.corsOrigins,
+    websockets: options.websockets === 'on',
   }
 }
 

@@ -99,6 +99,7 @@ async function proxy(assignment: Assignment, options: StartOptions, { io, log }:
     tracing,
     uploads: uploadsIn(options),
     corsOrigins: options.corsOrigins,
+    websockets: options.websockets === 'on',
   })
   return {
     connection: running.accept,

@@ -6,25 +6,26 @@ import { NAMES, SAME } from './names.ts'
 import { cleaned, responsesReply, SUSPICIOUS } from './native.ts'
 import { ResponseStreamWriter, toResponse } from './reply.ts'
 import { toChat, toChatBytes } from './request.ts'
-import { frameOf } from './wire.ts'
+import { type ErrorEvent, frameOf } from './wire.ts'
 
 /** What clients of the Responses API get from the gateway itself. */
 export const RESPONSES_WIRE: ClientWire = {
-  error: (error) => ({ error: inOwnNames(error) }),
-  errorFrame(error, last) {
-    const own = inOwnNames(error)
-    const { code, message, param } = own
-    // The schema has the members of the event alone, OpenAI's servers send `error`, by which the SDKs throw.
-    return frameOf({
-      type: 'error',
-      sequence_number: numberAfter(last),
-      code,
-      message,
-      param,
-      error: own,
-    })
-  },
+  error: errorBody,
+  errorFrame: (error, last) => frameOf(errorEvent(error, last)),
   heartbeat: OPENAI_WIRE.heartbeat,
+}
+
+/** The body of an error reply. */
+export function errorBody(error: GatewayError): { readonly error: ErrorBody } {
+  return { error: inOwnNames(error) }
+}
+
+/** The event that ends a broken stream. `last`: the frames before it. */
+export function errorEvent(error: GatewayError, last: string): ErrorEvent {
+  const own = inOwnNames(error)
+  const { code, message, param } = own
+  // The schema has the members of the event alone, OpenAI's servers send `error`, by which the SDKs throw.
+  return { type: 'error', sequence_number: numberAfter(last), code, message, param, error: own }
 }
 
 /** The error with the client's name of the parameter. */

@@ -199,7 +199,7 @@ const TYPE_LAST = /"type"\s*:\s*"([\w.]+)"\s*\}\s*$/
 const TAIL = 200
 
 /** An event's type, from its data or its SSE `event:` field; undefined if both lack it. */
-function typeOf(data: string, named: string): string | undefined {
+export function typeOf(data: string, named: string): string | undefined {
   return (TYPE_FIRST.exec(data) ?? TYPE_LAST.exec(data.slice(-TAIL)))?.[1] ?? (named === '' ? parse(data)?.type : named)
 }
 

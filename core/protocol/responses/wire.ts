@@ -236,6 +236,8 @@ export type EventBody =
 /** The event that ends a broken stream. */
 export interface ErrorEvent {
   readonly type: 'error'
+  /** On a socket: of the reply by HTTP that would have this error in place of a stream. */
+  readonly status?: number
   readonly sequence_number: number
   readonly code: string | null
   readonly message: string

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import type { RelayedResponse } from '../../../core/dispatch/relay.ts'
 
 /** A client's end of a stream: takes what is written, as fast as the test says. Emits `written`. */
 export class FakeClient extends EventEmitter {
@@ -11,11 +11,14 @@ export class FakeClient extends EventEmitter {
   readonly statusCode = 200
   /** As a client of HTTP/1.0. */
   chunkedEncoding = false
-  readonly socket = { destroySoon: () => this.#close('broken') }
 
   /** What the relay takes it for. */
-  get response(): ServerResponse {
-    return this as unknown as ServerResponse
+  get response(): RelayedResponse {
+    return this as unknown as RelayedResponse
+  }
+
+  breakOff(): void {
+    this.#close('broken')
   }
 
   get writableNeedDrain(): boolean {

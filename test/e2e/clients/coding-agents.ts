@@ -30,6 +30,8 @@ export interface Settings {
   readonly url: string
   readonly key: string
   readonly model: string
+  /** Whether Codex calls OpenAI's own address, which is the gateway: then it opens a WebSocket first. */
+  readonly isDefault?: boolean | undefined
   /** A server of tools for Codex: a program for Node. */
   readonly server?: string
 }
@@ -46,11 +48,11 @@ export const AGENTS: readonly CodingAgent[] = [
     name: 'Codex CLI',
     program: 'codex',
     protocol: 'responses',
-    async prepare(folder, { url, key, model, server }) {
+    async prepare(folder, { url, key, model, isDefault, server }) {
       const tools = `[mcp_servers.many]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(server)}]`
       const config = [
         `model = "${model}"`,
-        'model_provider = "umg"',
+        isDefault ? `openai_base_url = "${url}/v1"` : 'model_provider = "umg"',
         'model_reasoning_effort = "low"',
         '[model_providers.umg]',
         'name = "umg"',
@@ -61,6 +63,7 @@ export const AGENTS: readonly CodingAgent[] = [
       ]
       await writeFile(join(folder, 'config.toml'), config.join('\n'))
       const args = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', TASK]
+      if (isDefault) await writeFile(join(folder, 'auth.json'), JSON.stringify({ OPENAI_API_KEY: key }))
       return [args, { CODEX_HOME: folder, UMG_KEY: key }]
     },
     // The name depends on the version.
@@ -133,7 +136,7 @@ export async function runAgent(agent: CodingAgent, settings: Settings): Promise<
  */
 export async function finishTask(
   agent: CodingAgent,
-  { url, key }: Pick<Gateway, 'url' | 'key'>,
+  { url, key, isDefault }: Pick<Gateway, 'url' | 'key'> & Pick<Settings, 'isDefault'>,
   model: ScriptedModel,
 ): Promise<readonly Asked[]> {
   model.answer((body) =>
@@ -141,7 +144,7 @@ export async function finishTask(
       ? { text: DONE }
       : { reasoning: THOUGHT, tools: [agent.shell(COMMAND, body)] },
   )
-  const { said, errors, made } = await runAgent(agent, { url, key, model: model.id })
+  const { said, errors, made } = await runAgent(agent, { url, key, model: model.id, isDefault })
   expect(said, errors).to.contain(DONE)
   expect(made).to.equal(SAID)
   const asked = model.asked.filter(({ body }) => body.includes('"tools"'))

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { chunk, DONE, head, json, lastChunk, type ScriptedUpstream, type Step } from '../../../core/testing/kit.ts'
+import { chunk, DONE, head, json, lastChunk, type ScriptedUpstream, type Step, sse } from '../../../core/testing/kit.ts'
 import { chunkOf, openai } from '../../e2e/sdk/openai-dialect.ts'
 
 const KB = 1024
@@ -26,8 +26,8 @@ export class LongStreams {
 
   constructor(upstream: ScriptedUpstream) {
     upstream.on((request) => {
-      const { model } = request.json() as { readonly model: string }
-      if (model === 'small') return json(openai.whole({ text: ['Hello!'] }))
+      const { model, stream } = request.json() as { readonly model: string; readonly stream?: boolean }
+      if (model === 'small') return stream ? sse(openai.events({ text: ['Hello!'] })) : json(openai.whole({ text: ['Hello!'] }))
       this.#closing.push(request.closed.then(() => void this.#closed++))
       return this.#stream(Number(model) * MB)
     })
