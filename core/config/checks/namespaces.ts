@@ -33,6 +33,7 @@ const REMEDIES: Readonly<Record<(typeof UPSTREAM_FIELDS)[number], string>> = {
   addresses: IN_TARGETS,
   keptObjects: IN_TARGETS,
   keepReasoning: IN_TARGETS,
+  sticky: 'set it at each of its models',
   breaker: IN_TARGETS,
   concurrency: IN_TARGETS,
   limits: IN_TARGETS,
