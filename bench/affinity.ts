@@ -29,8 +29,10 @@ const CASES: Readonly<Record<string, { readonly headers?: IncomingHttpHeaders; r
   'the last header of the table': { headers: { 'x-openwebui-chat-id': ID } },
   'a member of a small body': { body: { prompt_cache_key: ID } },
   'a member of a large body': { body: { messages: TURNS, prompt_cache_key: ID } },
-  'the user_id of Claude Code': { body: { metadata: { user_id: JSON.stringify({ device_id: 'd'.repeat(64), session_id: ID }) } } },
-  'nothing': {},
+  'the user_id of Claude Code': {
+    body: { metadata: { user_id: JSON.stringify({ device_id: 'd'.repeat(64), session_id: ID }) } },
+  },
+  nothing: {},
 }
 
 const PLACES = ['acme/smart east/m', 'acme/smart west/m', 'acme/smart spare/m', 'first', 'second']

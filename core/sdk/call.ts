@@ -217,6 +217,8 @@ export type OutcomeKind =
 export interface Cost {
   /** In billionths of a US dollar, a whole number: sums are exact. `formatUsd` shows it. */
   readonly nanoUsd: number
+  /** What the tokens that the upstream has read from its cache would have cost more without it, in the same unit. Absent: nothing. */
+  readonly savedNanoUsd?: number
   /** The price that was applied, with its version, and those of several attempts joined by ` + `: `genai-prices 0.1.8 openai/gpt-4o`, or `routes.yaml` and the price. */
   readonly price: string
 }
