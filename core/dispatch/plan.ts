@@ -6,7 +6,7 @@ import type { Affinity } from '../routing/affinity.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { type Handler, parameterSupport, tableFor } from '../routing/handler.ts'
 import { circuitOpen, coolingDown } from '../routing/protection.ts'
-import type { Candidate, Route, Target } from '../routing/route.ts'
+import { type Candidate, hasChoice, type Route, type Target } from '../routing/route.ts'
 import { coolestFirst, inOrder, stickyOf } from '../routing/selection.ts'
 import type { UpstreamState } from '../routing/upstream-state.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
@@ -82,7 +82,7 @@ export interface Plan {
   readonly route: Route
   readonly call: Call
   readonly context: ServingContext
-  /** What the call has in common with others; absent if its route has one place only. */
+  /** What the call has in common with others; absent if its route leaves no choice. */
   readonly affinity: CallAffinity | undefined
   readonly random: () => number
   /** In the order of the route's choice. */
@@ -148,8 +148,7 @@ export type Setback =
 export function begin(route: Route, call: Call, selection: SelectionContext, now: number, standIn?: Handler): Plan {
   const { account, mayCall, random, terms = NO_TERMS } = selection
   const { leads } = route
-  const hasOnePlace = 'target' in leads && leads.target.upstream.credentials === undefined
-  const affinity = hasOnePlace ? undefined : new CallAffinity(call, selection)
+  const affinity = hasChoice(leads) ? new CallAffinity(call, selection) : undefined
   const ordered = 'target' in leads ? [leads] : inOrder(leads, { affinity: (sticky) => affinity?.by(sticky), random })
   const { candidates, ready } = coolestFirst(ordered, account, now)
   return {

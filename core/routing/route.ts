@@ -73,6 +73,15 @@ export interface Route {
   readonly total: number
 }
 
+/** Whether a call may go to one of several targets, or use one of several credentials. */
+export function hasChoice(leads: Route['leads']): boolean {
+  if ('target' in leads) return leads.target.upstream.credentials !== undefined
+  return (
+    leads.targets.length > 1 ||
+    [...leads.targets, ...leads.fallbacks].some((branch) => hasChoice('candidate' in branch ? branch.candidate : branch.choice))
+  )
+}
+
 /** All candidates of a route, in any order; a target may be several of them. */
 export function candidatesOf(leads: Route['leads']): readonly Candidate[] {
   if ('target' in leads) return [leads]
