@@ -92,21 +92,27 @@ export class Chain {
 
   /** Runs the links and the endpoint of a call. Never rejects: what they throw is the failure of the call. */
   run(exchange: Exchange, ctx: ParameterizedContext): Promise<void> {
-    return new ChainRun(this.#links, this.#guard, exchange, ctx).from(0)
+    return new ChainRun(this.#links, this.#guard, exchange, ctx).run()
   }
+}
+
+/** What a part of the chain is run by, which goes on when that part is over. */
+interface Around {
+  restIsOver(): void
 }
 
 /**
  * One run of the chain for a call: each link around the next one, and the last around the endpoint. A link can fail only its own call, and its
  * own time is measured and limited.
  */
-class ChainRun implements Expiring {
+class ChainRun implements Expiring, Around {
   previous: this | undefined
   next: this | undefined
   readonly exchange: Exchange
   readonly ctx: ParameterizedContext
   readonly guard: LinkGuard
   readonly #links: readonly ChainLink[]
+  readonly #over = Promise.withResolvers<void>()
   /** How many links run. A link may outlast the one around it, if that fails. */
   #running = 0
 
@@ -117,20 +123,31 @@ class ChainRun implements Expiring {
     this.ctx = ctx
   }
 
-  /** Runs the links from one on, then the endpoint. Never rejects: a failure is the call's reply. */
-  from(at: number): Promise<void> {
-    const link = this.#links[at]
-    // A client that has gone needs no reply.
-    if (this.exchange.closed) return Promise.resolve()
-    if (link === undefined) return this.#serve()
-    return link.when === undefined ? this.#enter(link, at) : this.#enterIf(link.when, link, at)
+  /** Runs all links and the endpoint. Never rejects: a failure is the call's reply. */
+  run(): Promise<void> {
+    this.from(0, this)
+    return this.#over.promise
   }
 
-  #enter(link: ChainLink, at: number): Promise<void> {
-    const run = new LinkRun(this, link)
+  restIsOver(): void {
+    this.#over.resolve()
+  }
+
+  /** Runs the links from one on, then the endpoint, for the link around them. A call of it costs less than a promise for each link. */
+  from(at: number, around: Around): void {
+    const link = this.#links[at]
+    // A client that has gone needs no reply.
+    if (this.exchange.closed) around.restIsOver()
+    else if (link === undefined) void this.#serve(around)
+    else if (link.when === undefined) this.#enter(link, at, around)
+    else void this.#enterIf(link.when, link, at, around)
+  }
+
+  #enter(link: ChainLink, at: number, around: Around): void {
+    const run = new LinkRun(this, link, around)
     this.exchange.links!.runs.push(run)
     if (this.#running++ === 0) this.guard.watch(this)
-    return run.begin(at + 1)
+    run.begin(at + 1)
   }
 
   /** One of its links is over. */
@@ -139,26 +156,29 @@ class ChainRun implements Expiring {
   }
 
   /** A link with `when` runs only for calls that fit it. */
-  async #enterIf(when: When, link: ChainLink, at: number): Promise<void> {
+  async #enterIf(when: When, link: ChainLink, at: number, around: Around): Promise<void> {
     const { exchange, ctx } = this
     const { endpointName, principal, tags } = exchange
     const hasModel = exchange.endpoint!.check !== 'no body'
     const call = { endpointName, principal, tags, hasModel, model: async () => (await exchange.call()).model }
     try {
-      if (!(await fits(when, call, ctx.headers))) return this.from(at + 1)
+      if (!(await fits(when, call, ctx.headers))) return this.from(at + 1, around)
     } catch (error) {
-      return exchange.fail(error)
+      exchange.fail(error)
+      return around.restIsOver()
     }
     // Its client may have left while the body was read.
-    return exchange.closed ? undefined : this.#enter(link, at)
+    if (exchange.closed) around.restIsOver()
+    else this.#enter(link, at, around)
   }
 
-  async #serve(): Promise<void> {
+  async #serve(around: Around): Promise<void> {
     try {
       await this.exchange.endpoint!.serve(this.exchange, this.ctx)
     } catch (error) {
       this.exchange.fail(error)
     }
+    around.restIsOver()
   }
 
   get deadline(): number {
@@ -173,20 +193,21 @@ class ChainRun implements Expiring {
 }
 
 /** One run of a link in a call: its handler, its `next`, its own time, and its async context, to which all belongs that its code starts. */
-class LinkRun implements RunningLink, LinkOfCall {
+class LinkRun implements RunningLink, LinkOfCall, Around {
   readonly #chain: ChainRun
   readonly #link: ChainLink
-  /** Resolves what `next()` of the link around it awaits; undefined once it is over. */
-  #ended: (() => void) | undefined
+  /** Goes on when it is over; undefined from then on. */
+  #around: Around | undefined
   #ownMs = 0
   /** Start of its current own time; undefined while it waits for `next`, and after its end. */
   #since: number | undefined
-  /** The rest of the chain, if it has called `next`. */
-  #rest: Promise<void> | undefined
+  /** The rest of the chain, if it has called `next`: what that awaits. */
+  #rest: PromiseWithResolvers<void> | undefined
 
-  constructor(chain: ChainRun, link: ChainLink) {
+  constructor(chain: ChainRun, link: ChainLink, around: Around) {
     this.#chain = chain
     this.#link = link
+    this.#around = around
   }
 
   get #links(): CallLinks {
@@ -197,22 +218,19 @@ class LinkRun implements RunningLink, LinkOfCall {
     return this.#link.name
   }
 
-  /** Calls the handler, whose `next` goes on with the link at `following`. Resolves when the link is over, whatever it does. */
-  begin(following: number): Promise<void> {
-    return new Promise((ended) => {
-      const { ctx } = this.#chain
-      this.#ended = ended
-      this.#run()
-      try {
-        const handled = this.inside(() => this.#link.handle(ctx as never, () => this.#next(following)))
-        Promise.resolve(handled).then(
-          () => this.#handled(),
-          (thrown: unknown) => this.fail(thrown),
-        )
-      } catch (thrown) {
-        this.fail(thrown)
-      }
-    })
+  /** Calls the handler, whose `next` goes on with the link at `following`. */
+  begin(following: number): void {
+    const { ctx } = this.#chain
+    this.#run()
+    try {
+      const handled = this.inside(() => this.#link.handle(ctx as never, () => this.#next(following)))
+      Promise.resolve(handled).then(
+        () => this.#handled(),
+        (thrown: unknown) => this.fail(thrown),
+      )
+    } catch (thrown) {
+      this.fail(thrown)
+    }
   }
 
   inside<Result>(work: () => Result): Result {
@@ -233,7 +251,7 @@ class LinkRun implements RunningLink, LinkOfCall {
   }
 
   fail(thrown: unknown): void {
-    if (this.#ended === undefined) return
+    if (this.#around === undefined) return
     const { exchange } = this.#chain
     exchange.fail(exchange.linkError(this.name, 'handle', thrown))
     this.#end()
@@ -251,9 +269,9 @@ class LinkRun implements RunningLink, LinkOfCall {
   /** Its handler is done: the link is over if the rest of the chain is, or its own reply. */
   #handled(): void {
     const { exchange, ctx } = this.#chain
-    if (this.#ended === undefined) return
+    if (this.#around === undefined) return
     // If it does not await next(), the head must not be sent too early.
-    if (this.#rest !== undefined && this.#since === undefined) void this.#rest.then(() => this.#handled())
+    if (this.#rest !== undefined && this.#since === undefined) void this.#rest.promise.then(() => this.#handled())
     // Its client has left: whatever the link has made of that, nobody gets it.
     else if (exchange.closed) this.#end()
     else if (ctx.body != null && exchange.failure === undefined) this.fail(new ContractViolation('BODY_SET'))
@@ -266,13 +284,13 @@ class LinkRun implements RunningLink, LinkOfCall {
   }
 
   #end(): void {
-    const ended = this.#ended
-    if (ended === undefined) return
-    this.#ended = undefined
+    const around = this.#around
+    if (around === undefined) return
+    this.#around = undefined
     this.#stop(performance.now())
     this.#chain.guard.ran(this.name, this.#ownMs)
     this.#chain.leave()
-    ended()
+    around.restIsOver()
   }
 
   #stop(now: number): void {
@@ -289,19 +307,20 @@ class LinkRun implements RunningLink, LinkOfCall {
   /** Resolves even if the call fails, so that every link can set headers of every reply. */
   #next(following: number): Promise<void> {
     // Its call was passed on, answered or has failed.
-    if (this.#ended === undefined) return Promise.resolve()
+    if (this.#around === undefined) return Promise.resolve()
     if (this.#rest !== undefined) return this.#violation('NEXT_TWICE')
     if (this.#links.reply !== undefined) return this.#violation('NEXT_AFTER_REPLY')
     this.#stop(performance.now())
-    this.#rest = this.outside(() => this.#chain.from(following).then(() => this.#goOn()))
-    return this.#rest
+    const rest = Promise.withResolvers<void>()
+    this.#rest = rest
+    this.outside(() => this.#chain.from(following, this))
+    return rest.promise
   }
 
-  /** The rest of the chain is over: its own time goes on. */
-  #goOn(): void {
-    // It threw in the meantime.
-    if (this.#ended === undefined) return
-    this.#run()
+  /** Its own time goes on, unless it threw in the meantime. */
+  restIsOver(): void {
+    if (this.#around !== undefined) this.#run()
+    this.#rest!.resolve()
   }
 
   #run(): void {

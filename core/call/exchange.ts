@@ -423,8 +423,11 @@ export class Exchange implements Linked {
   get outcome(): Outcome {
     const now = performance.now()
     const { stream, charge, attempts } = this
+    const { kind, status, error } = this.#closed!
     return {
-      ...this.#closed!,
+      kind,
+      status,
+      error,
       endpoint: this.endpointName,
       model: this.model,
       stream: this.#body?.call?.stream ?? false,

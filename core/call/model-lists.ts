@@ -5,6 +5,7 @@ import { type KnownModel, toModelObject } from '../protocol/known-model.ts'
 import { MESSAGES_WIRE } from '../protocol/messages/endpoint.ts'
 import { pageOf, type Query, toModelInfo } from '../protocol/messages/models.ts'
 import { VERSION_HEADER } from '../protocol/messages/version.ts'
+import type { ListForm } from '../routing/listing.ts'
 import type { Endpoint } from './exchange.ts'
 import { requirePrincipal } from './serve.ts'
 
@@ -12,7 +13,9 @@ import { requirePrincipal } from './serve.ts'
 interface ModelShape {
   readonly wire?: ClientWire
   readonly text: (model: KnownModel) => string
-  readonly list: (models: readonly KnownModel[], query: Query) => string
+  readonly list: ListForm
+  /** Writes a part of the list, if the query asks for one. */
+  readonly page?: (models: readonly KnownModel[], query: Query) => string
 }
 
 /** The JSON text of each model, which many callers get. */
@@ -32,17 +35,20 @@ const messagesText = remembered(toModelInfo)
 
 const OPENAI: ModelShape = {
   text: openaiText,
-  list: (models) => `{"object":"list","data":[${models.map(openaiText).join(',')}]}`,
+  list: { name: 'openai', write: (models) => `{"object":"list","data":[${models.map(openaiText).join(',')}]}` },
+}
+
+function messagesPage(all: readonly KnownModel[], query: Query): string {
+  const { models, hasMore } = pageOf(all, query)
+  const ends = { has_more: hasMore, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null }
+  return `{"data":[${models.map(messagesText).join(',')}],${JSON.stringify(ends).slice(1)}`
 }
 
 const MESSAGES: ModelShape = {
   wire: MESSAGES_WIRE,
   text: messagesText,
-  list(all, query) {
-    const { models, hasMore } = pageOf(all, query)
-    const ends = { has_more: hasMore, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null }
-    return `{"data":[${models.map(messagesText).join(',')}],${JSON.stringify(ends).slice(1)}`
-  },
+  list: { name: 'messages', write: (models) => messagesPage(models, {}) },
+  page: messagesPage,
 }
 
 /** The endpoints of models. */
@@ -53,14 +59,17 @@ export interface ModelEndpoints {
   readonly one: Endpoint
 }
 
-const endpointsFor = ({ wire, text, list }: ModelShape): ModelEndpoints => {
+const endpointsFor = ({ wire, text, list, page }: ModelShape): ModelEndpoints => {
   const common = { name: 'models', check: 'no body', wire } as const
   return {
     list: {
       ...common,
       async serve(exchange, ctx) {
-        const models = await exchange.generation!.models.list(requirePrincipal(exchange))
-        exchange.answer({ kind: 'whole', body: Buffer.from(list(models, ctx.query)) })
+        const principal = requirePrincipal(exchange)
+        const { models } = exchange.generation!
+        const isPage = page !== undefined && ctx.querystring !== ''
+        const body = isPage ? Buffer.from(page(await models.list(principal), ctx.query)) : await models.written(principal, list)
+        exchange.answer({ kind: 'whole', body })
       },
     },
     one: {

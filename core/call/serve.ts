@@ -108,7 +108,7 @@ async function serve(exchange: Exchange, endpoint: ServedEndpoint): Promise<void
   const stream = streamOf(call, exchange, endpoint)
   const reply = dispatch(requestFor(exchange, routed, { tools, budget, stream, endpoint }), attempts)
   exchange.dispatching = reply
-  if (stream === undefined) await sendWhole(exchange, reply)
+  if (stream === undefined) sendWhole(exchange, await reply)
   else await sendStream(exchange, stream, reply)
 }
 
@@ -203,8 +203,7 @@ function requestFor(
   }
 }
 
-async function sendWhole(exchange: Exchange, reply: Promise<Buffer | undefined>): Promise<void> {
-  const body = await reply
+function sendWhole(exchange: Exchange, body: Buffer | undefined): void {
   exchange.dispatching = undefined
   if (body !== undefined) exchange.answer({ kind: 'whole', body })
 }

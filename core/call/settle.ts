@@ -6,7 +6,7 @@ import type { Log } from '../observe/log.ts'
 import type { PluginFailure } from '../plugins/faults.ts'
 import type { Outcome } from '../sdk/api.ts'
 import { type CallSink, callRecord } from '../usage/call-record.ts'
-import { Exchange, type HookRunner, type SentReply, type SettledHook } from './exchange.ts'
+import { Exchange, type HookRunner, type RunningLink, type SentReply, type SettledHook } from './exchange.ts'
 
 /** The services of settlement. */
 export interface SettlementOptions {
@@ -56,22 +56,35 @@ export class Settlement implements HookRunner {
   }
 
   run({ link, fn }: SettledHook, outcome: Outcome): Promise<void> | undefined {
-    const { plugins, log, hookTimeout } = this.#options
     const startedAt = performance.now()
-    const failed = (err: unknown): void => {
-      plugins.failed(link.name, 'settled')
-      log.error({ plugin: link.name, err }, 'onSettled failed')
-    }
-    const ran = (): void => plugins.ran(link.name, 'settled', performance.now() - startedAt)
     try {
       const working = link.inside(() => fn(outcome))
       // Most hooks are synchronous and need no promise.
-      if (working !== undefined) return withTimeout(hookTimeout, Promise.resolve(working)).catch(failed).finally(ran)
+      if (working !== undefined) return this.#settled(link, working, startedAt)
     } catch (err) {
-      failed(err)
+      this.#failed(link, err)
     }
-    ran()
+    this.#ran(link, startedAt)
     return undefined
+  }
+
+  async #settled(link: RunningLink, working: Promise<void>, startedAt: number): Promise<void> {
+    try {
+      await withTimeout(this.#options.hookTimeout, Promise.resolve(working))
+    } catch (err) {
+      this.#failed(link, err)
+    }
+    this.#ran(link, startedAt)
+  }
+
+  #failed({ name }: RunningLink, err: unknown): void {
+    const { plugins, log } = this.#options
+    plugins.failed(name, 'settled')
+    log.error({ plugin: name, err }, 'onSettled failed')
+  }
+
+  #ran({ name }: RunningLink, startedAt: number): void {
+    this.#options.plugins.ran(name, 'settled', performance.now() - startedAt)
   }
 
   failedLate(id: string, failure: PluginFailure): void {

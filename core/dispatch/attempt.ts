@@ -87,10 +87,10 @@ export const CLIENT_GONE: DOMException = Object.freeze(new DOMException('the cli
 /** How an attempt ended. */
 export interface AttemptEnd {
   readonly result: 'ok' | 'client_closed' | ErrorName
-  /** The failure; absent for `ok` and `client_closed`. */
-  readonly error?: GatewayError
-  /** The whole reply; absent for a stream. */
-  readonly body?: Buffer
+  /** The failure; undefined for `ok` and `client_closed`. */
+  readonly error: GatewayError | undefined
+  /** The whole reply; undefined for a stream. */
+  readonly body: Buffer | undefined
   /** A stream was already committed. */
   readonly isCommitted: boolean
   /** Undefined for an attempt that is not charged. */
@@ -409,7 +409,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return refusalError(refusal, { asked: call.model.id, passedThrough, nearest, hidden })
   }
 
-  #over(result: AttemptEnd['result'], how: Pick<AttemptEnd, 'error' | 'body'> = {}): void {
+  #over(result: AttemptEnd['result'], { error, body }: { readonly error?: GatewayError; readonly body?: Buffer } = {}): void {
     if (this.#state === 'over') return
     this.#state = 'over'
     this.#decoding?.close()
@@ -418,20 +418,28 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     this.#abort?.abort()
     // A complete reply's connection is used again.
     if (result !== 'ok') this.#sending?.abort()
-    const end = {
+    const end: { -readonly [Part in keyof AttemptEnd]: AttemptEnd[Part] } = {
+      result,
+      error,
+      body,
       isCommitted: this.isCommitted,
+      tokens: undefined,
       wasSent: this.#sentAt !== undefined,
+      mayHaveRefusedStates: false,
       isStale: this.#isStale,
       heardAt: this.#heardAt,
     }
     try {
-      const mayHaveRefusedStates = how.error !== undefined && this.#mayHaveRefusedStates(how.error)
-      this.#end.resolve({ ...end, ...how, result, tokens: this.#tokens(result), mayHaveRefusedStates })
+      end.mayHaveRefusedStates = error !== undefined && this.#mayHaveRefusedStates(error)
+      end.tokens = this.#tokens(result)
     } catch (thrown) {
       // Whatever its fault, the attempt has ended: nobody may wait for it for ever.
-      const error = asGatewayError(thrown)
-      this.#end.resolve({ ...end, result: error.row, error, tokens: undefined, mayHaveRefusedStates: false })
+      end.error = asGatewayError(thrown)
+      end.result = end.error.row
+      end.body = undefined
+      end.mayHaveRefusedStates = false
     }
+    this.#end.resolve(end)
   }
 
   /**

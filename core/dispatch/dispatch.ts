@@ -207,11 +207,12 @@ async function makeAttempt(
   const served = credential === undefined ? target.served : { ...target.served, credential: credential.name }
   const startedAt = performance.now()
   const start = startedAt - request.receivedAt
-  const recordOf = (result: AttemptEnd['result'], now: number): AttemptRecord => ({
+  const recordOf = (result: AttemptEnd['result'], now: number, error?: GatewayError): AttemptRecord => ({
     ...served,
     result,
     start,
     ms: now - startedAt,
+    ...refusedWith(error),
   })
   const probes = target.health.begin(account)
   if (credential !== undefined) target.upstream.credentials!.begin(credential)
@@ -254,7 +255,7 @@ async function makeAttempt(
   if (result === 'unsupported_parameter') return end
   const now = performance.now()
   if (!end.isStale) recordHealth(next, end, { now, startedAt, probes, account })
-  of.attempted({ ...recordOf(result, now), ...refusedWith(error) }, tokens && asServed(tokens, next, attempt), call)
+  of.attempted(recordOf(result, now, error), tokens && asServed(tokens, next, attempt), call)
   if (result === 'ok') {
     if (!end.isCommitted) of.servedBy(served, droppedBy(next, attempt), next.cap)
     stream?.finish()

@@ -276,27 +276,22 @@ function consider(plan: Plan, candidate: Candidate, now: number, pauseMs: number
   if (isRetry && !upstream.retryBudget.allows(now)) return { plan: skip(plan, candidate, 'upstream_busy'), next: undefined }
   const attempts = plan.attempts + 1
   const credential = serving.handler === standIn ? undefined : preferred
-  return chosen(
-    {
-      ...plan,
-      attempts,
-      ...(!isRetry && { asked: [...plan.asked, upstream] }),
-      ...(credential !== undefined && { tried: [...plan.tried, credential] }),
-    },
-    {
-      ...serving,
-      candidate,
-      credential,
-      isTurn: keeping === undefined && affinity === undefined,
-      pauseMs,
-      withoutStates: plan.statesRefused,
-      hold: attempts < route.retry.attempts || credential !== undefined,
-      credentialRefused: false,
-      isRepeat: false,
-      limited: undefined,
-      counts: isRetry ? 'retry' : 'first',
-    },
-  )
+  const next: PlannedAttempt = {
+    ...serving,
+    candidate,
+    credential,
+    isTurn: keeping === undefined && affinity === undefined,
+    pauseMs,
+    withoutStates: plan.statesRefused,
+    hold: attempts < route.retry.attempts || credential !== undefined,
+    credentialRefused: false,
+    isRepeat: false,
+    limited: undefined,
+    counts: isRetry ? 'retry' : 'first',
+  }
+  const asked = isRetry ? plan.asked : [...plan.asked, upstream]
+  const tried = credential === undefined ? plan.tried : [...plan.tried, credential]
+  return { plan: { ...plan, attempts, asked, tried, last: next }, next }
 }
 
 /** What the calls to one of the credentials of a candidate have in common with this one. */
@@ -311,7 +306,7 @@ function fit({ call, context }: Plan, candidate: Candidate, credential: Credenti
     if (serving === undefined) return { candidate, error: notServed(call) }
     const dropped = droppedBy(serving, candidate)
     const [param] = dropped
-    if (!candidate.strict || param === undefined) return { ...serving, dropped }
+    if (!candidate.strict || param === undefined) return dropped === serving.dropped ? serving : { ...serving, dropped }
     return { candidate, serving, error: new GatewayError('unsupported_parameter', { param }) }
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error

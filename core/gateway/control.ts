@@ -13,9 +13,8 @@ import type { Instance } from '../telemetry/instance.ts'
 import type { GatewayOptions } from './gateway.ts'
 import { openMetricsExport } from './metrics-export.ts'
 import { operatorPaths } from './operators.ts'
-import type { ProxyChannel } from './planes.ts'
 import { PriceUpdates } from './price-updates.ts'
-import { Proxies } from './proxies.ts'
+import { type ConnectedProxy, Proxies } from './proxies.ts'
 import { Reloader } from './reload.ts'
 import type { RunFolder } from './run-folder.ts'
 import { openServices } from './services.ts'
@@ -68,18 +67,22 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const proxies = opened.adopt(new Proxies({ control, metrics: total, log }, join), (each) => each.close())
 
   /** Brings a proxy to the version of routes.yaml in use. */
-  async function join(channel: ProxyChannel): Promise<void> {
-    const { process: id, version: theirs, files } = await channel.call('hello')
+  async function join(proxy: ConnectedProxy): Promise<void> {
+    const { process: id, version: theirs, files, leaving = false } = await proxy.channel.call('hello')
     if (theirs !== version) log.info({ process: id, version: theirs, own: version }, 'a proxy of another version has connected')
+    if (leaving) {
+      proxy.leave()
+      return proxies.add(proxy, id)
+    }
     if (files !== null) inUse.resolve(files)
     const reloader = await loaded.promise
     await reloader.follow(async (current) => {
       if (!isDeepStrictEqual(files, current)) {
-        const problems = await channel.call('prepare', current)
+        const problems = await proxy.prepare(current)
         if (problems.length > 0) throw new Error(`${id} cannot load routes.yaml: ${problems[0]!.message}`)
-        await channel.call('activate')
+        await proxy.activate()
       }
-      proxies.add(channel, id)
+      proxies.add(proxy, id)
     })
   }
 

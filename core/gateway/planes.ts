@@ -38,6 +38,8 @@ export interface ControlMessages {
   report(calls: readonly CallRecord[], keyIds: readonly string[]): void
   /** Resolves when the calls that were reported so far have rows, or are lost. */
   written(): Promise<void>
+  /** The proxy serves its last calls: nobody waits for it any more. It may be said twice. */
+  leaving(): void
   /** The proxy of this identity is about to end: the last state of its metrics. */
   leave(process: string, metrics: MetricsState): void
 }
@@ -56,6 +58,8 @@ export interface Hello {
   readonly version?: string
   /** The texts of the version of routes.yaml that it serves by; null if it serves by none yet. */
   readonly files: FileTexts | null
+  /** It serves its last calls. */
+  readonly leaving?: boolean
 }
 
 /** The messages that control sends to a proxy. */

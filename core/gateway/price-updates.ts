@@ -191,7 +191,7 @@ export class PriceUpdates {
 }
 
 /** How often it is looked whether an update is due, in milliseconds. */
-const LOOK_MS = 1000
+const LOOK_MS = 5_000
 
 const shortened = ({ added, removed, changed }: ListChanges) => ({
   added: added.length,

@@ -25,23 +25,71 @@ export interface ProxiesOptions {
   readonly log: Log
 }
 
+/**
+ * A proxy that has connected. From the moment it leaves on, nobody waits for it, and it refuses no version of routes.yaml: it may be of another
+ * version of the gateway, and serves its last calls for minutes. It still changes to a new one if it can.
+ */
+export class ConnectedProxy {
+  readonly channel: ProxyChannel
+  readonly #left = Promise.withResolvers<undefined>()
+  /** Resolves to whether it has built a generation of the files that it was told last. */
+  #prepared = Promise.resolve(false)
+
+  constructor(channel: ProxyChannel) {
+    this.channel = channel
+  }
+
+  leave(): void {
+    this.#left.resolve(undefined)
+  }
+
+  /** Lets it build a generation of these files. Resolves to the problems; empty if it can be activated, or the proxy leaves. */
+  async prepare(files: FileTexts): Promise<readonly Diagnostic[]> {
+    const answer = this.channel.call('prepare', files)
+    this.#prepared = answer.then(
+      (problems) => problems.length === 0,
+      () => false,
+    )
+    return (await this.#unlessLeft(answer)) ?? []
+  }
+
+  /** Lets it serve new calls by the generation that it has built. */
+  activate(): Promise<void> {
+    return this.#whenPrepared('activate')
+  }
+
+  /** Lets it drop the generation that it has built. */
+  discard(): Promise<void> {
+    return this.#whenPrepared('discard')
+  }
+
+  async #whenPrepared(message: 'activate' | 'discard'): Promise<void> {
+    await this.#unlessLeft(this.#prepared.then((isPrepared) => (isPrepared ? this.channel.call(message) : undefined)))
+  }
+
+  /** Resolves to undefined when it leaves, whatever the answer is. */
+  #unlessLeft<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
+    return Promise.race([this.#left.promise, answer])
+  }
+}
+
 /** The proxies that are connected to this control process. */
 export class Proxies {
   readonly #options: ProxiesOptions
-  readonly #channels = new Set<ProxyChannel>()
+  readonly #proxies = new Set<ConnectedProxy>()
   readonly #keys: KeyCache
   readonly #stopWatching: () => void
-  readonly #join: (channel: ProxyChannel) => Promise<void>
+  readonly #join: (proxy: ConnectedProxy) => Promise<void>
 
   /** `join`: brings a proxy that has connected to the version of routes.yaml in use, and then calls `add`. */
-  constructor(options: ProxiesOptions, join: (channel: ProxyChannel) => Promise<void>) {
+  constructor(options: ProxiesOptions, join: (proxy: ConnectedProxy) => Promise<void>) {
     this.#options = options
     this.#join = join
     // Before the proxies, it learns of a change: they ask again at once.
     this.#keys = new KeyCache(options.control.keys, { patienceMs: LOOK_UP_MS })
     this.#stopWatching = options.control.keys.watch({
-      changed: (id) => this.#tell((channel) => channel.call('keysChanged', id ?? null)),
-      lost: () => this.#tell((channel) => channel.call('keysLost')),
+      changed: (id) => this.#tell(({ channel }) => channel.call('keysChanged', id ?? null)),
+      lost: () => this.#tell(({ channel }) => channel.call('keysLost')),
     })
   }
 
@@ -61,9 +109,11 @@ export class Proxies {
         for (const id of keyIds) keys.used(id)
       },
       written: () => recorder.written(),
+      leaving: () => proxy.leave(),
       leave: (process, state) => this.#options.metrics.leaves(process, state),
     }
     const channel = new Channel<ProxyMessages, ControlMessages>(socket, messages)
+    const proxy = new ConnectedProxy(channel)
     channel.closed.addEventListener('abort', () => {
       places
         .giveBack()
@@ -71,7 +121,7 @@ export class Proxies {
           this.#options.log.warn({ err }, 'the places of an ended proxy stay in use until its leases expire'),
         )
     })
-    this.#join(channel).catch((err: unknown) => {
+    this.#join(proxy).catch((err: unknown) => {
       // A proxy that ends while it joins is replaced by the supervisor.
       if (!channel.closed.aborted) this.#options.log.error({ err }, 'a proxy process cannot serve')
       channel.close()
@@ -79,34 +129,35 @@ export class Proxies {
   }
 
   /** Adds a proxy that serves calls. */
-  add(channel: ProxyChannel, id: string): void {
+  add(proxy: ConnectedProxy, id: string): void {
+    const { channel } = proxy
     if (channel.closed.aborted) return
-    this.#channels.add(channel)
+    this.#proxies.add(proxy)
     const ended = this.#options.metrics.add({ id, state: () => channel.call('metrics') })
     channel.closed.addEventListener('abort', () => {
-      this.#channels.delete(channel)
+      this.#proxies.delete(proxy)
       ended()
     })
   }
 
   /** Lets all proxies build a generation of these files. Resolves to the problems; empty if all can activate it. */
   async prepare(files: FileTexts): Promise<readonly Diagnostic[]> {
-    const answers = await this.#ask((channel) => channel.call('prepare', files))
+    const answers = await this.#ask((proxy) => proxy.prepare(files))
     return answers.find((problems) => problems.length > 0) ?? []
   }
 
   /** Lets all proxies serve new calls by the generation that they prepared. */
   async activate(): Promise<void> {
-    await this.#ask((channel) => channel.call('activate'))
+    await this.#ask((proxy) => proxy.activate())
   }
 
   discard(): void {
-    this.#tell((channel) => channel.call('discard'))
+    this.#tell((proxy) => proxy.discard())
   }
 
   /** The state of all targets, over all proxies. */
   async targets(): Promise<readonly TargetReport[]> {
-    const reports = (await this.#ask((channel) => channel.call('targets'))).flat()
+    const reports = (await this.#ask(({ channel }) => channel.call('targets'))).flat()
     return Map.groupBy(reports, ({ namespace, model }) => `${namespace}/${model}`)
       .values()
       .map(worstOf)
@@ -115,27 +166,27 @@ export class Proxies {
 
   /** Resolves when no proxy is connected. */
   async gone(): Promise<void> {
-    for (const { closed } of this.#channels) if (!closed.aborted) await once(closed, 'abort')
+    for (const { channel } of this.#proxies) if (!channel.closed.aborted) await once(channel.closed, 'abort')
   }
 
   close(): void {
     this.#stopWatching()
     this.#keys.close()
-    for (const channel of this.#channels) channel.close()
+    for (const { channel } of this.#proxies) channel.close()
   }
 
   /** The answers of the proxies that answer: one that hangs or ends is replaced, and its successor brought up to date. */
-  async #ask<Answer>(question: (channel: ProxyChannel) => Promise<Answer>): Promise<Answer[]> {
-    const answers = [...this.#channels].map((channel) =>
-      question(channel).catch((err: unknown) => {
+  async #ask<Answer>(question: (proxy: ConnectedProxy) => Promise<Answer>): Promise<Answer[]> {
+    const answers = [...this.#proxies].map((proxy) =>
+      question(proxy).catch((err: unknown) => {
         this.#options.log.warn({ err }, 'a proxy process did not answer')
-        channel.close()
+        proxy.channel.close()
       }),
     )
     return (await Promise.all(answers)).filter((answer) => answer !== undefined) as Answer[]
   }
 
-  #tell(send: (channel: ProxyChannel) => Promise<unknown>): void {
+  #tell(send: (proxy: ConnectedProxy) => Promise<unknown>): void {
     void this.#ask(send)
   }
 }

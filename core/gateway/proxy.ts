@@ -62,7 +62,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const dropped = metrics.declare(METRICS.usageRowsDropped)
   // Control sends its first message on a later turn of the event loop, when the follower exists.
   const messages = {
-    hello: () => ({ process, version, files: follower.files }),
+    hello: () => ({ process, version, files: follower.files, leaving: services.lifecycle.phase === 'leaving' }),
     prepare: (files) => follower.prepare(files),
     activate: () => follower.activate(),
     discard: () => follower.discard(),
@@ -110,6 +110,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     drain,
     async leave(grace) {
       if (services.lifecycle.phase === 'serving') services.lifecycle.phase = 'leaving'
+      remote.leaving()
       await delay(LEAVE_MS)
       await listeners.empty(grace)
       await drain({ delay: 0, grace: 0 })

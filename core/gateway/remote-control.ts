@@ -113,6 +113,11 @@ export class RemoteControl implements ControlPlane {
     return this.#reachable().call('renewLeases', this.#holder, requests)
   }
 
+  /** Tells control that this process serves its last calls. A control process that connects later asks. */
+  leaving(): void {
+    this.#channel?.call('leaving').catch(() => undefined)
+  }
+
   /** Sends the last state of the metrics, if control can be reached. */
   async leave(process: string, metrics: MetricsState): Promise<void> {
     await this.#channel?.call('leave', process, metrics).catch(() => undefined)

@@ -27,7 +27,7 @@ export interface SupervisorOptions {
 export type Welcome = Omit<Report & { readonly type: 'welcome' }, 'type'>
 
 /** How often processes are checked, in milliseconds. */
-const CHECK_MS = 500
+const CHECK_MS = 1_000
 /** A process that ends sooner after its start than this is replaced after a pause, which doubles each time. Milliseconds. */
 const STABLE_MS = 5_000
 const FIRST_PAUSE_MS = 100

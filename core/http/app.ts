@@ -128,7 +128,8 @@ function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middle
     if (ctx.req.socket instanceof TLSSocket) ctx.res.setHeader(...STRICT_TRANSPORT)
     if (lifecycle.phase !== 'serving') ctx.res.setHeader('connection', 'close')
     open.add(exchange)
-    ctx.res.once('close', () => {
+    // Emitted once: `once` would only make another function.
+    ctx.res.on('close', () => {
       open.remove(exchange)
       settlement.settle(exchange, ctx.req, ctx.res)
     })

@@ -59,7 +59,11 @@ export class KeyDirectory {
       if (declared !== undefined) return this.#unlessExpired(await this.#declaredHolder(declared, kind))
     }
     this.#isUsed = true
-    const principal = this.#unlessExpired(await available(this.#found.holders.get(digest)))
+    const { holders } = this.#found
+    // Of a key in use, nothing is awaited.
+    const cached = holders.cached(digest)
+    const holder = cached === undefined ? await available(holders.get(digest)) : cached.found
+    const principal = this.#unlessExpired(holder)
     if (principal !== undefined) this.#source.used(principal.keyId)
     return principal
   }
@@ -238,12 +242,28 @@ class LookUps<Found> {
 
   /** Rejects as the source does if the name must be looked up, and was not known before. What may be outdated is looked up after this. */
   get(name: string): Promise<Found | undefined> {
-    return this.#unlessCached(name, () => this.#cached(name))
+    return this.#unlessCached(name, () => this.cached(name))
   }
 
   /** The same for those who keep the result themselves: what may be outdated is looked up first. */
   getNewest(name: string): Promise<Found | undefined> {
     return this.#unlessCached(name, () => this.#newest(name))
+  }
+
+  /** What need not be looked up before it is used; undefined: `get` looks it up. */
+  cached(name: string): Entry<Found | undefined> | undefined {
+    const entry = this.#known.get(name)
+    if (entry !== undefined) {
+      // Later calls need not wait for the source to fail again.
+      if (this.#isFresh(entry.failed)) return entry
+      if (entry.asked.changes === this.#changes) {
+        // Looked up again after the call that found it outdated. If the source fails, it stays in use.
+        if (!this.#isFresh(entry.asked) && !this.#isSeen(entry, STALE_MS)) this.#share(name).catch(() => undefined)
+        return entry
+      }
+    }
+    const unknown = this.#unknown.get(name)
+    return this.#isFresh(unknown?.asked) ? unknown : undefined
   }
 
   /** All must be looked up again. `isChanged`: whether an entry is not used even if the source fails. */
@@ -267,22 +287,6 @@ class LookUps<Found> {
     // The result of a look-up that a change has overtaken is not cached: it would be missing when the source fails.
     const newer = find()
     return newer === undefined ? this.#lookUpOnce(name) : newer.found
-  }
-
-  /** What need not be looked up before it is used. */
-  #cached(name: string): Entry<Found | undefined> | undefined {
-    const entry = this.#known.get(name)
-    if (entry !== undefined) {
-      // Later calls need not wait for the source to fail again.
-      if (this.#isFresh(entry.failed)) return entry
-      if (entry.asked.changes === this.#changes) {
-        // Looked up again after the call that found it outdated. If the source fails, it stays in use.
-        if (!this.#isFresh(entry.asked) && !this.#isSeen(entry, STALE_MS)) this.#share(name).catch(() => undefined)
-        return entry
-      }
-    }
-    const unknown = this.#unknown.get(name)
-    return this.#isFresh(unknown?.asked) ? unknown : undefined
   }
 
   #newest(name: string): Entry<Found> | undefined {

@@ -95,17 +95,16 @@ export class Leases {
   /** The processes that the authority counted at the last answer, this one included; 0: it does not know this one. */
   #counted = 0
   #telling: Promise<void> | undefined
-  readonly #timers: readonly NodeJS.Timeout[]
+  readonly #tellingAll: NodeJS.Timeout
+  /** Only while there is something to give back or to tell, or the authority is silent: a gateway at rest sleeps. */
+  #timers: readonly NodeJS.Timeout[] = []
+  #isClosed = false
 
   constructor(options: LeasesOptions) {
     this.#options = options
     this.#clock = options.clock ?? (() => performance.now())
     this.#answeredAt = this.#clock()
-    this.#timers = [
-      setInterval(() => (this.#outage === undefined ? this.#giveBackIdle() : this.#tell()), IDLE_CHECK_MS).unref(),
-      setInterval(() => this.#tell(), TELL_MS).unref(),
-      setInterval(() => this.#tellAll(), TELL_ALL_MS).unref(),
-    ]
+    this.#tellingAll = setInterval(() => this.#tellAll(), TELL_ALL_MS).unref()
   }
 
   /**
@@ -127,7 +126,9 @@ export class Leases {
 
   /** Gives everything back. Nothing may be taken after this. */
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer)
+    this.#isClosed = true
+    clearInterval(this.#tellingAll)
+    this.#rest()
     await this.#telling
     await Promise.all(Array.from(this.#leases.values(), ({ asking }) => asking))
     await this.#askOfMany([...this.#leases.values()], (lease) => lease.requestReturn(this.#clock()))
@@ -139,7 +140,7 @@ export class Leases {
     const windows = leases.map((lease, index) => {
       const debit = debits[index]!
       lease.spend(debit.amount, now)
-      this.#active.add(lease)
+      this.#activate(lease)
       if (lease.isLow && lease.asking === undefined) low.push({ lease, debit })
       return lease.window
     })
@@ -150,7 +151,7 @@ export class Leases {
         // What was taken in a window that has ended is not credited to the next.
         if (lease.window !== windows[index]) return
         lease.correct(debits[index]!.amount, used)
-        this.#active.add(lease)
+        this.#activate(lease)
       },
     }
   }
@@ -245,7 +246,7 @@ export class Leases {
       if (mayHaveLost) this.#forget(now)
       for (const [index, lease] of leases.entries()) {
         const answer = answers[index]!
-        this.#active.add(lease)
+        this.#activate(lease)
         if (answer === null) lease.outage = { error: new CodedError('COUNTER_UNCHANGEABLE', 'the counter cannot be changed') }
         else lease.renewed(answer, now)
       }
@@ -255,6 +256,7 @@ export class Leases {
     } catch (error) {
       onAsked(error)
       this.#outage = { error }
+      this.#watch()
     }
   }
 
@@ -263,6 +265,25 @@ export class Leases {
     this.#epoch = epoch
     this.#counted = holders
     return isNew
+  }
+
+  /** From now on it is given back when it is idle, and the authority is told of it. */
+  #activate(lease: HeldLease): void {
+    this.#active.add(lease)
+    this.#watch()
+  }
+
+  #watch(): void {
+    if (this.#timers.length > 0 || this.#isClosed) return
+    this.#timers = [
+      setInterval(() => (this.#outage === undefined ? this.#giveBackIdle() : this.#tell()), IDLE_CHECK_MS).unref(),
+      setInterval(() => this.#tell(), TELL_MS).unref(),
+    ]
+  }
+
+  #rest(): void {
+    for (const timer of this.#timers) clearInterval(timer)
+    this.#timers = []
   }
 
   #giveBackIdle(): void {
@@ -276,6 +297,7 @@ export class Leases {
   #tell(): void {
     this.#telling ??= this.#tellOfActive().finally(() => {
       this.#telling = undefined
+      if (this.#active.size === 0 && this.#outage === undefined) this.#rest()
     })
   }
 
@@ -309,7 +331,7 @@ export class Leases {
     for (const lease of this.#leases.values()) {
       if (!lease.isWorthTelling(now)) continue
       lease.forgotten()
-      this.#active.add(lease)
+      this.#activate(lease)
     }
   }
 

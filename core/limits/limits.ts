@@ -125,8 +125,8 @@ function granted(debits: readonly LimitDebit[], taken: Taken, states: LimitState
   function end(used: Readonly<Record<Dimension, number>>): void {
     if (isOver) return
     isOver = true
-    for (const [index, { dimension }] of debits.entries()) {
-      const amount = used[dimension]
+    for (let index = 0; index < debits.length; index++) {
+      const amount = used[debits[index]!.dimension]
       // A wrong count changes nothing.
       if (Number.isSafeInteger(amount) && amount >= 0) taken.correct(index, amount)
     }

@@ -39,11 +39,12 @@ export function guardedIn(bytes: Buffer, scanned: ScannedObject, endpoint: Endpo
   const { members, nested } = scanned
   const rules = rulesOf(endpoint)
   const found: JsonMember[] = []
-  const items = new Map<number, Item>()
+  let items: Map<number, Item> | undefined
   const add = (kind: Guarded | undefined, path: NestedMember['path'], start: number, object = -1): void => {
     if (kind === undefined || bytes[start] === NULL) return
     let item: Item | undefined
     if (kind === 'item') {
+      items ??= new Map()
       item = items.get(object) ?? new Item(bytes, object)
       items.set(object, item)
     }

@@ -15,7 +15,7 @@ const CACHE_NAMES: Readonly<Record<'cached_tokens' | 'cache_write_tokens', reado
   ],
 }
 
-const ALIASES = Object.entries(CACHE_NAMES)
+const ALIASES = Object.entries(CACHE_NAMES).map(([name, aliases]) => ({ name, aliases }))
 
 /** Where vendors put the details themselves; the second is Mistral's. */
 const DETAILS = ['prompt_tokens_details', 'prompt_token_details'] as const
@@ -87,15 +87,16 @@ export function partsOf(usage: Usage): UsageParts {
 
 /** The details of the prompt, if a vendor reports cached tokens by a name of its own. */
 function cacheDetails(usage: Readonly<Record<string, unknown>>): Pick<Usage, 'prompt_tokens_details'> {
-  const details = DETAILS.map((name) => usage[name]).find(isRecord)
-  const found: Record<string, unknown> = {}
-  for (const [name, aliases] of ALIASES) {
+  const place = DETAILS.find((each) => isRecord(usage[each]))
+  const details = place && (usage[place] as Readonly<Record<string, unknown>>)
+  let found: Record<string, unknown> | undefined
+  for (const { name, aliases } of ALIASES) {
     if (count(details?.[name]) !== undefined) continue
     const alias = aliases.find((each) => count(usage[each]) !== undefined)
-    if (alias !== undefined) found[name] = usage[alias]
+    if (alias !== undefined) found = { ...found, [name]: usage[alias] }
   }
   const isOpenai = details === undefined || details === usage.prompt_tokens_details
-  return isOpenai && Object.keys(found).length === 0 ? {} : { prompt_tokens_details: { ...details, ...found } }
+  return isOpenai && found === undefined ? NONE : { prompt_tokens_details: { ...details, ...found } }
 }
 
 /** Whether a usage has the counts that all clients rely on. */

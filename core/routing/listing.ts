@@ -13,8 +13,17 @@ interface Described {
   readonly models: ReadonlyMap<string, KnownModel>
 }
 
+/** A form in which clients read lists. */
+export interface ListForm {
+  readonly name: string
+  readonly write: (models: readonly KnownModel[]) => string
+}
+
 /** The most lists that are kept: keys and accounts with the same globs share one. */
 const MAX_LISTS = 100
+
+/** The most that are kept as bytes too: those of 5,000 models are a megabyte. */
+const MAX_WRITTEN = 16
 
 /** How long a description is used, in milliseconds. */
 const FRESH_MS = 5 * 60_000
@@ -32,6 +41,8 @@ export class ModelListing {
   #curated: readonly KnownModel[] | undefined
   /** The models that all principals with the same lists of globs may call, by the kind of key and the lists of globs. */
   readonly #lists = new BoundedMap<string, readonly KnownModel[]>(MAX_LISTS)
+  /** The same as bytes, by the form too. */
+  readonly #written = new BoundedMap<string, Buffer>(MAX_WRITTEN)
 
   constructor(table: RoutingTable, factsOf: (served: Served) => KnownFacts) {
     this.#table = table
@@ -40,13 +51,31 @@ export class ModelListing {
 
   /** The models that a principal may call: those that routes.yaml names and those discovered. A failed discovery omits its namespace only. */
   async list(principal: Principal): Promise<readonly KnownModel[]> {
-    const described = await Promise.all([...this.#table.namespaces.values()].map((namespace) => this.#modelsOf(namespace)))
-    const name = JSON.stringify([principal.kind, principal.models])
-    this.#renew(described)
+    await this.#update()
+    return this.#listOf(principal)
+  }
+
+  /** The same as bytes. */
+  async written(principal: Principal, form: ListForm): Promise<Buffer> {
+    await this.#update()
+    const name = `${form.name} ${nameOf(principal)}`
+    const known = this.#written.get(name)
+    if (known !== undefined) return known
+    const bytes = Buffer.from(form.write(this.#listOf(principal)))
+    this.#written.set(name, bytes)
+    return bytes
+  }
+
+  async #update(): Promise<void> {
+    this.#renew(await Promise.all([...this.#table.namespaces.values()].map((namespace) => this.#modelsOf(namespace))))
+  }
+
+  #listOf(principal: Principal): readonly KnownModel[] {
+    const name = nameOf(principal)
     const known = this.#lists.get(name)
     if (known !== undefined) return known
     const isServed = this.#table.served(principal)
-    const models = [...this.#curatedModels(), ...described.flatMap(({ models }) => [...models.values()])].filter(({ id }) => {
+    const models = [...this.#curatedModels(), ...this.#all.flatMap(({ models }) => [...models.values()])].filter(({ id }) => {
       const model = this.#table.resolve(id)
       return model !== undefined && isServed(model)
     })
@@ -60,6 +89,7 @@ export class ModelListing {
     this.#all = described
     this.#curated = undefined
     this.#lists.clear()
+    this.#written.clear()
   }
 
   /** The model of a name; undefined if no model has it, or the principal may not call it. */
@@ -128,6 +158,9 @@ export class ModelListing {
     return { ...whatAllAre(targets), id: model.id, created: 0, owner: model.namespace }
   }
 }
+
+/** The name of the list of a principal. */
+const nameOf = ({ kind, models }: Principal): string => JSON.stringify([kind, models])
 
 /** The parameters of chat completions that a provider maps; undefined if it passes all on, and the upstream decides. */
 function parametersOf({ provider }: NamedProvider, model: string): readonly string[] | undefined {

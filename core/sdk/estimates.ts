@@ -86,8 +86,12 @@ export const takesCap = ({ endpoint }: Pick<Call, 'endpoint'>): boolean => Objec
 
 /** The tokens to which a call limits each text of its answer, by the largest of its caps; undefined if it has none. */
 export function capOf(call: Pick<Call, 'endpoint' | 'member'>): number | undefined {
-  const caps = (CAPS[call.endpoint] ?? []).map((name) => call.member(name)).filter((cap) => typeof cap === 'number')
-  return caps.length === 0 ? undefined : Math.max(...caps)
+  let largest: number | undefined
+  for (const name of CAPS[call.endpoint] ?? []) {
+    const cap = call.member(name)
+    if (typeof cap === 'number') largest = Math.max(cap, largest ?? cap)
+  }
+  return largest
 }
 
 /** The texts that a call lets the model write. */

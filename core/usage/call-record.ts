@@ -92,15 +92,24 @@ export function callRow(
   }
 }
 
-function attemptFields({ namespace, model, provider, credential, result, start, ms, status }: AttemptRecord): AttemptRecord {
-  const times = { start: microseconds(start) / 1000, ms: microseconds(ms) / 1000 }
-  const served = { namespace, model: storable(model), provider, ...(credential !== undefined && { credential }) }
-  return { ...served, result, ...times, ...(status !== undefined && { status }) }
-}
+/** To be written as JSON, which leaves out what is undefined. */
+const attemptFields = ({ namespace, model, provider, credential, result, start, ms, status }: AttemptRecord): object => ({
+  namespace,
+  model: storable(model),
+  provider,
+  credential,
+  result,
+  start: microseconds(start) / 1000,
+  ms: microseconds(ms) / 1000,
+  status,
+})
 
-function linkFields({ name, ms, answered }: LinkRecord): LinkRecord {
-  return { name: storable(name), ms: microseconds(ms) / 1000, ...(answered && { answered }) }
-}
+/** The same of a link. */
+const linkFields = ({ name, ms, answered }: LinkRecord): object => ({
+  name: storable(name),
+  ms: microseconds(ms) / 1000,
+  answered,
+})
 
 /** A name that every database accepts. A third-party link may set values of any type: null for what is no text. */
 export const textOrNull = (name: unknown): string | null => (typeof name === 'string' ? storable(name) : null)

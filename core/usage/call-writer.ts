@@ -56,11 +56,20 @@ function inserterOf<Row extends object, Returned>(insert: (rows: readonly Row[])
       const some = rows.slice(from, from + MAX_ROWS)
       const text = texts.get(some.length) ?? insert(some).compile().sql
       texts.set(some.length, text)
-      const result = await db.executeQuery<Returned>(CompiledQuery.raw(text, some.flatMap(Object.values)))
+      const result = await db.executeQuery<Returned>(CompiledQuery.raw(text, valuesOf(some)))
       returned.push(...result.rows)
     }
     return returned
   }
+}
+
+/** The values of rows with the same columns, one row after the other: a list that is made as long as it will be is not copied as it grows. */
+function valuesOf(rows: readonly object[]): unknown[] {
+  const columns = Object.keys(rows[0]!)
+  const values = new Array<unknown>(rows.length * columns.length)
+  let at = 0
+  for (const row of rows) for (const column of columns) values[at++] = row[column as keyof typeof row]
+  return values
 }
 
 /** Rows of one delete: other writers wait for it. */

@@ -42,20 +42,17 @@ export default defineChain({
       throw new GatewayError('invalid_api_key', { values: { key: maskKey(token) } })
     }
 
-    async function verify(token: string): Promise<Principal | undefined> {
-      try {
-        return await host.keys.verify(token)
-      } catch (error) {
-        if (error instanceof GatewayError && error.row === 'api_key_disabled') failures.add(1, 'disabled')
-        throw error
-      }
+    function notVerified(error: unknown): never {
+      if (error instanceof GatewayError && error.row === 'api_key_disabled') failures.add(1, 'disabled')
+      throw error
     }
 
     return {
       async handle(ctx, next) {
         const credential = readCredential(ctx.req.rawHeaders)
         if (credential.kind === 'key')
-          ctx.state.principal = (await verify(credential.token)) ?? refuse('unknown', credential.token)
+          ctx.state.principal =
+            (await host.keys.verify(credential.token).catch(notVerified)) ?? refuse('unknown', credential.token)
         else if (credential.kind === 'missing' && withoutKey !== undefined) ctx.state.principal = withoutKey
         else refuse(credential.kind)
         await next()

@@ -142,7 +142,8 @@ export const MAX_MARKS = 4
 function keepLatestMarks(contents: readonly Block[][], most: number): void {
   let kept = 0
   for (const content of contents.toReversed()) {
-    for (const [index, block] of [...content.entries()].reverse()) {
+    for (let index = content.length - 1; index >= 0; index--) {
+      const block = content[index]!
       if (!('cache_control' in block) || ++kept <= most) continue
       const { cache_control: _, ...unmarked } = block
       content[index] = unmarked

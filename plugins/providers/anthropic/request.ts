@@ -97,6 +97,9 @@ export interface Translated {
   readonly dropped: readonly string[]
 }
 
+/** Of a call whose tools are not held to their schemas. */
+const WITHOUT_STRICT: typeof parameters = { ...parameters, 'tools.strict': dropped }
+
 /** The body of `POST /v1/messages`, and the parameters that the model does not take. */
 export const messagesBody = defineCallFunction(import.meta.url, 'messagesBody', (call, target: Target) => {
   const { request, dropped } = toMessagesRequest(withCallStates(call.body, target.states), target)
@@ -164,10 +167,7 @@ export function toMessagesRequest(asked: Readonly<ChatRequest>, target: Target):
       ...(readWebSearch(body)?.size ? ['web_search_options.search_context_size'] : []),
       ...lostFormat(plan),
       ...(thinking && reasoning.dropped ? [thinking.param] : []),
-      ...droppedInside(asked, {
-        ...parameters,
-        ...((!facts.structuredOutputs || hasStrictMaps(asked)) && { 'tools.strict': dropped }),
-      }),
+      ...droppedInside(asked, !facts.structuredOutputs || hasStrictMaps(asked) ? WITHOUT_STRICT : parameters),
       ...surplusMarks(asked),
     ],
   }

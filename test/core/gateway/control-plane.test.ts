@@ -88,9 +88,9 @@ async function byMessages(): Promise<Transport & { dropped(): number }> {
   const far = new MemoryControl()
   const metrics = new TotalMetrics(join(folder, 'metrics.json'))
   const joined = Promise.withResolvers<void>()
-  const proxies = new Proxies({ control: far, metrics, log: createLog({ level: 'silent' }) }, async (channel) => {
-    const { process } = await channel.call('hello')
-    proxies.add(channel, process)
+  const proxies = new Proxies({ control: far, metrics, log: createLog({ level: 'silent' }) }, async (proxy) => {
+    const { process } = await proxy.channel.call('hello')
+    proxies.add(proxy, process)
     joined.resolve()
   })
   const server: Server = createServer((socket) => proxies.accept(socket)).listen(join(folder, 'control.sock'))

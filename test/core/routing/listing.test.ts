@@ -36,6 +36,19 @@ describe('the list of models', () => {
     expect(await idsFor(principal('up/*'))).to.deep.equal(['up/new'])
   })
 
+  it('is written once in each form for all keys with the same globs, until the models change', async () => {
+    const form = (name: string) => ({
+      name,
+      write: (models: readonly { readonly id: string }[]) => `${name}: ${models.map(({ id }) => id)}`,
+    })
+    const bytes = await listing.written(principal('up/*'), form('a'))
+    expect(String(bytes)).to.equal('a: up/old')
+    expect(await listing.written(principal('up/*'), form('a'))).to.equal(bytes)
+    expect(String(await listing.written(principal('up/*'), form('b')))).to.equal('b: up/old')
+    discovered = [{ id: 'new' }]
+    expect(String(await listing.written(principal('up/*'), form('a')))).to.equal('a: up/new')
+  })
+
   it('of models that have changed is not kept for keys that do not ask again', async () => {
     const old = new WeakRef((await listing.list(principal('up/*')))[0]!)
     discovered = [{ id: 'new' }]

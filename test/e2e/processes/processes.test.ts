@@ -12,6 +12,36 @@ namespaces:
   sandbox: { provider: sandbox }
 `
 
+/** A link that takes its process out of service by a call. There it cannot be created again: it fails, or is never ready. */
+const LEAVING = `import { AsyncResource } from 'node:async_hooks'
+import { defineChain, Type } from 'unified-model-gateway/plugin'
+const outside = AsyncResource.bind(() => setTimeout(() => { throw new Error('lost') }))
+let isLeaving = false
+export default defineChain({
+  kind: 'chain', apiVersion: 1, name: 'leaving', schema: Type.Object({ again: Type.String() }),
+  async create({ again }) {
+    if (isLeaving && again === 'fails') throw new Error('not in this process')
+    if (isLeaving) await new Promise(() => undefined)
+    return {
+      handle(ctx, next) {
+        if (ctx.get('x-leave')) {
+          isLeaving = true
+          outside()
+        }
+        return next()
+      },
+    }
+  },
+})
+`
+
+/** A routes.yaml with that link. */
+const withLeaving = (again: string): string => `version: 1
+chain: [{ plugin: auth }, { plugin: ./leaving.ts, config: { again: ${again} } }]
+namespaces:
+  sandbox: { provider: sandbox }
+`
+
 describe('a gateway of several processes', () => {
   const start = clusterPerTest()
 
@@ -151,6 +181,21 @@ describe('a gateway of several processes', () => {
     const ends = await Promise.all(streams.map((reply) => reply.text()))
     for (const end of ends) expect(end).to.contain('[DONE]')
     await gateway.umg.prints(/"code":1,.*"a process of the gateway has ended"/)
+  })
+
+  it('reloads routes.yaml while a proxy serves its last calls, whatever it answers', async () => {
+    const gateway = await start({ 'routes.yaml': withLeaving('serves'), 'leaving.ts': LEAVING })
+    const calls = { stream: true, close: true, headers: { 'x-leave': 'yes' } }
+    const last = await gateway.call('Count\nsandbox: chunks=600 interval=100ms', calls)
+    await gateway.umg.prints(/"msg":"process started"/)
+    await gateway.whole()
+    const reloads = (): readonly string[] => gateway.umg.stdout.match(/routing table (?:not )?reloaded/g) ?? []
+    for (const [before, again] of ['fails', 'waits'].entries()) {
+      await gateway.home.write('routes.yaml', withLeaving(again))
+      while (reloads().length === before) await gateway.umg.printsMore()
+    }
+    expect(reloads()).to.deep.equal(['routing table reloaded', 'routing table reloaded'])
+    await last.body!.cancel()
   })
 
   it('shares the limits of a key among all processes', async () => {
