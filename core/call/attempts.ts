@@ -183,7 +183,7 @@ export class CallAttempts implements DispatchedCall {
     const { failure } = this.#call
     const unpriced = failure instanceof PriceUnknown ? failure.targets : []
     const skipped = unpriced.map((target) => ({ target, why: 'price_unknown' as const }))
-    return { route: this.route.id, skipped, parameters: {} }
+    return { route: this.route.id, affinity: {}, skipped, parameters: {} }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import type { Linked } from '../async/linked-list.ts'
 import type { Config } from '../config/config.ts'
@@ -252,6 +252,8 @@ export class Exchange implements Linked {
   /** The request's endpoint of `/v1`, and what belongs to its call there; undefined if it reached no endpoint. */
   endpoint: Endpoint | undefined
   generation: HeldGeneration | undefined
+  /** Of the client's request. */
+  headers: IncomingHttpHeaders = NO_HEADERS
   attempts: CallAttempts | undefined
   #services: ExchangeServices | undefined
   #body: CallBody | undefined
@@ -278,6 +280,7 @@ export class Exchange implements Linked {
     const { journal, tracer } = services
     this.endpoint = endpoint
     this.generation = generation
+    this.headers = headers
     this.#services = services
     this.#body = new CallBody(this, ctx, services)
     this.links = new CallLinks(this)
@@ -460,6 +463,7 @@ export class Exchange implements Linked {
   release(): void {
     const { failure } = this
     this.generation?.release()
+    this.headers = NO_HEADERS
     this.#body?.release()
     this.#body = undefined
     this.attempts?.release()
@@ -469,3 +473,4 @@ export class Exchange implements Linked {
 }
 
 const NONE: readonly never[] = []
+const NO_HEADERS: IncomingHttpHeaders = {}

@@ -215,6 +215,7 @@ function requestFor(
     selection: {
       key: principal.keyId,
       account: principal.account,
+      headers: exchange.headers,
       mayCall: (id) => table.mayCallNamed(id, principal),
       random: Math.random,
       terms: { hostedTools: tools, capFor: budget && ((candidate) => budget.capFor(candidate)) },

@@ -103,6 +103,7 @@ function buildNamespace(
     addresses,
     keptObjects: values.keptObjects,
     keepReasoning: values.keepReasoning,
+    sticky: values.sticky,
     breaker: values.breaker,
     ...(concurrency && {
       concurrency: {
@@ -159,7 +160,7 @@ function buildRoute(path: Path, route: CuratedModels[string], context: RouteCont
     targets: route.targets.map((target, index) => buildTarget([...path, 'targets', index], target, context)),
     fallbacks: route.fallbacks.map((model, index) => buildTarget([...path, 'fallbacks', index], { model, weight: 1 }, context)),
     choose,
-    ...(sticky !== undefined && { sticky }),
+    sticky,
     retry: { attempts: retry.attempts, on: new Set(retry.on?.map(toCause<RetryCause>) ?? RETRY_CAUSES) },
     defaults,
     timeouts: inMilliseconds(route.timeouts),

@@ -6,6 +6,7 @@ import type { BudgetsValues } from './schema/budgets.ts'
 import type { TlsValues } from './schema/namespace.ts'
 import type { PricesValues, SourceName } from './schema/prices.ts'
 import type { AssumedCause, RetryCause } from './schema/retry-causes.ts'
+import type { Sticky } from './schema/sticky.ts'
 import type { When } from './schema/when.ts'
 
 /** One version of routes.yaml, checked: every value has its type, and every name refers to something that exists. */
@@ -72,6 +73,8 @@ export interface NamespaceConfig {
   readonly keptObjects: 'refuse' | 'allow'
   /** Whether reasoning is kept for clients that do not send it back. */
   readonly keepReasoning: boolean
+  /** By what calls keep to one of several credentials. */
+  readonly sticky: Sticky
   /** Whether its models have a circuit breaker. */
   readonly breaker: boolean
   /** Absent: no limit. */
@@ -120,8 +123,8 @@ export interface RouteConfig {
   readonly fallbacks: readonly TargetConfig[]
   /** How a target is chosen: by weight, by the time to its first byte, or by the number of its calls under way. */
   readonly choose: 'weight' | 'latency' | 'busy'
-  /** Chooses the same target for the same key or `user` field, so that prompt caches of upstreams hit. */
-  readonly sticky?: 'key' | 'user'
+  /** By what calls keep to one of several targets, so that prompt caches of upstreams hit. */
+  readonly sticky: Sticky
   readonly retry: {
     /** The most attempts, the first one included. */
     readonly attempts: number

@@ -47,6 +47,7 @@ export const usageTotals = Type.Object(
     cached_tokens: Type.Integer({ description: 'Part of `input_tokens`.' }),
     reasoning_tokens: Type.Integer({ description: 'Part of `output_tokens`.' }),
     cost_usd: nullable(usd, 'Null if no cost is known.'),
+    saved_usd: nullable(usd, 'What tokens from caches of upstreams would have cost more without them; null if no cost is known.'),
     unpriced,
   },
   { title: 'UsageTotals' },

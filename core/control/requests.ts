@@ -78,7 +78,14 @@ const requestSchema = Type.Object(
     }),
     tokens: nullable(tokensSchema),
     cost: nullable(
-      Type.Object({ usd, price: Type.String({ description: 'The price that was applied: its source and version.' }) }),
+      Type.Object({
+        usd,
+        saved_usd: nullable(
+          usd,
+          'What tokens from a cache of the upstream would have cost more without it; null in old records.',
+        ),
+        price: Type.String({ description: 'The price that was applied: its source and version.' }),
+      }),
       'What the tokens cost; null without tokens, and if no price of the model is known.',
     ),
     tags: record(Type.String()),

@@ -215,6 +215,7 @@ async function makeAttempt(
     ...refusedWith(error),
   })
   const probes = target.health.begin(account)
+  if (credential !== undefined) target.upstream.credentials!.begin(credential)
   const attempt = new UpstreamAttempt({
     call,
     served: target.served,
@@ -249,6 +250,7 @@ async function makeAttempt(
   const end = await attempt.run(target.client ?? request.client)
   of.running = undefined
   target.health.end(probes)
+  if (credential !== undefined) target.upstream.credentials!.end(credential)
   const { result, error, tokens } = end
   if (result === 'unsupported_parameter') return end
   const now = performance.now()

@@ -2,14 +2,16 @@ import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import { type LimitReached, limitError } from '../limits/namespace-limits.ts'
 import type { Translation } from '../protocol/translation.ts'
+import type { Affinity } from '../routing/affinity.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { type Handler, parameterSupport, tableFor } from '../routing/handler.ts'
 import { circuitOpen, coolingDown } from '../routing/protection.ts'
-import type { Candidate, Route, Target } from '../routing/route.ts'
-import { coolestFirst, inOrder } from '../routing/selection.ts'
+import { type Candidate, hasChoice, type Route, type Target } from '../routing/route.ts'
+import { coolestFirst, inOrder, stickyOf } from '../routing/selection.ts'
 import type { UpstreamState } from '../routing/upstream-state.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
 import { rateLimitError } from '../upstream/failures.ts'
+import { CallAffinity, type Caller } from './call-affinity.ts'
 import { backOff, policyFor } from './retry.ts'
 import { type CallTerms, droppedBy, keepingCredential, type Serving, type ServingContext, servingOf } from './serving.ts'
 
@@ -34,6 +36,8 @@ export interface PlannedAttempt {
   readonly withoutStates: boolean
   /** Of several of its namespace. */
   readonly credential: Credential | undefined
+  /** Whether the credential is used because it was its turn. */
+  readonly isTurn: boolean
   /** The upstream refused the previous attempt's credential, and the provider can replace it. */
   readonly credentialRefused: boolean
   /** In place of the previous attempt, which its credential failed: it counts as the same one. */
@@ -53,11 +57,7 @@ export interface SkippedTarget {
 }
 
 /** What selection may depend on in addition to the call. */
-export interface SelectionContext {
-  /** The id of the caller's key. */
-  readonly key: string
-  /** The id of the caller's account. */
-  readonly account: string
+export interface SelectionContext extends Caller {
   /** Whether the caller may call a model, by its id. */
   readonly mayCall: (id: string) => boolean
   /** From 0 up to 1. */
@@ -82,6 +82,8 @@ export interface Plan {
   readonly route: Route
   readonly call: Call
   readonly context: ServingContext
+  /** What the call has in common with others; absent if its route leaves no choice. */
+  readonly affinity: CallAffinity | undefined
   readonly random: () => number
   /** In the order of the route's choice. */
   readonly ordered: readonly Candidate[]
@@ -144,13 +146,16 @@ export type Setback =
 
 /** The plan of a call without attempts. `standIn`: serves the calls of an endpoint that a provider lacks, or its upstream. */
 export function begin(route: Route, call: Call, selection: SelectionContext, now: number, standIn?: Handler): Plan {
-  const { key, account, mayCall, random, terms = NO_TERMS } = selection
-  const ordered = 'target' in route.leads ? [route.leads] : inOrder(route.leads, { key, user: userOf(call), random })
+  const { account, mayCall, random, terms = NO_TERMS } = selection
+  const { leads } = route
+  const affinity = hasChoice(leads) ? new CallAffinity(call, selection) : undefined
+  const ordered = 'target' in leads ? [leads] : inOrder(leads, { affinity: (sticky) => affinity?.by(sticky), random })
   const { candidates, ready } = coolestFirst(ordered, account, now)
   return {
     route,
     call,
     context: { account, mayCall, standIn, terms },
+    affinity,
     random,
     ordered,
     candidates,
@@ -191,9 +196,9 @@ export function choose(plan: Plan, now: number, until = Number.POSITIVE_INFINITY
 }
 
 /** Notes a chosen attempt, which will be made, with its upstream. */
-export function note({ candidate, credential, counts }: PlannedAttempt, now: number): void {
+export function note({ candidate, credential, isTurn, counts }: PlannedAttempt, now: number): void {
   const { credentials, retryBudget } = candidate.target.upstream
-  if (credential !== undefined) credentials!.used(credential)
+  if (credential !== undefined && isTurn) credentials!.used(credential)
   if (counts === 'first') retryBudget.earn()
   if (counts === 'retry') retryBudget.spend(now)
 }
@@ -259,8 +264,9 @@ function consider(plan: Plan, candidate: Candidate, now: number, pauseMs: number
   const keeping = keepingCredential(candidate, call, context)
   const waitMs = keeping === undefined ? 0 : upstream.credentials!.cooldownOf(keeping, now + pauseMs, account)
   if (waitMs > 0) return unfit(plan, { candidate, error: coolingDown(waitMs) })
-  const turn = keeping ?? upstream.credentials?.next(now, account)
-  const serving = fit(plan, candidate, turn)
+  const affinity = affinityAt(candidate, plan)
+  const preferred = keeping ?? upstream.credentials?.next(now, account, affinity)
+  const serving = fit(plan, candidate, preferred)
   if ('error' in serving)
     return UNFIT.has(serving.error.row)
       ? unfit(plan, serving)
@@ -269,11 +275,12 @@ function consider(plan: Plan, candidate: Candidate, now: number, pauseMs: number
   const isRetry = plan.asked.includes(upstream)
   if (isRetry && !upstream.retryBudget.allows(now)) return { plan: skip(plan, candidate, 'upstream_busy'), next: undefined }
   const attempts = plan.attempts + 1
-  const credential = serving.handler === standIn ? undefined : turn
+  const credential = serving.handler === standIn ? undefined : preferred
   const next: PlannedAttempt = {
     ...serving,
     candidate,
     credential,
+    isTurn: keeping === undefined && affinity === undefined,
     pauseMs,
     withoutStates: plan.statesRefused,
     hold: attempts < route.retry.attempts || credential !== undefined,
@@ -286,6 +293,10 @@ function consider(plan: Plan, candidate: Candidate, now: number, pauseMs: number
   const tried = credential === undefined ? plan.tried : [...plan.tried, credential]
   return { plan: { ...plan, attempts, asked, tried, last: next }, next }
 }
+
+/** What the calls to one of the credentials of a candidate have in common with this one. */
+const affinityAt = ({ target }: Candidate, { affinity }: Plan): Affinity | undefined =>
+  target.upstream.credentials === undefined ? undefined : affinity?.by(target.sticky)
 
 /** How a candidate serves the call, with all parameters that it drops, or why it cannot. */
 function fit({ call, context }: Plan, candidate: Candidate, credential: Credential | undefined): Serving | Unfit {
@@ -394,10 +405,11 @@ export const isRenewable = ({ candidate, credentialRefused }: PlannedAttempt, { 
   row === 'upstream_authentication_error' && candidate.target.provider.refreshes === true && !credentialRefused
 
 /** A credential of the same namespace that is ready and that the call has not tried. */
-function anotherCredential({ last, call, context, tried }: Plan, now: number): Credential | undefined {
+function anotherCredential(plan: Plan, now: number): Credential | undefined {
+  const { last, call, context, tried } = plan
   const { candidate } = last!
   if (keepingCredential(candidate, call, context) !== undefined) return undefined
-  return candidate.target.upstream.credentials?.another(now, tried, context.account)
+  return candidate.target.upstream.credentials?.another(now, tried, context.account, affinityAt(candidate, plan))
 }
 
 /** If the call has waited for the limit, there is no attempt left. */
@@ -449,10 +461,19 @@ export function traceOf(plan: Plan): RouteTrace {
   const serving = last ?? unfit?.serving
   return {
     route: route.id,
+    affinity: affinityIn(plan),
     skipped: skippedOf(plan).map(({ target, why }) => ({ target: target.id, why })),
     parameters:
       serving === undefined ? {} : parameterSupport(serving.call, tableFor(serving.handler, candidate!.target.served.model)),
   }
+}
+
+/** By what the target of the last attempt was chosen from several, and its credential. */
+function affinityIn({ route: { leads }, affinity, last }: Plan): RouteTrace['affinity'] {
+  const sticky = 'target' in leads ? undefined : stickyOf(leads)
+  const target = sticky && affinity?.by(sticky)?.signal
+  const credential = last?.credential && !last.isTurn ? affinity?.by(last.candidate.target.sticky)?.signal : undefined
+  return { ...(target && { target }), ...(credential && { credential }) }
 }
 
 /** The targets that were not attempted so far, and why. */
@@ -474,11 +495,6 @@ const limitedTarget = ({ candidate: { target } }: LimitedAttempt) => ({ target, 
 
 const NO_TERMS: CallTerms = { hostedTools: [] }
 const NONE: readonly never[] = []
-
-function userOf(call: Call): string | undefined {
-  const user = call.member('user')
-  return typeof user === 'string' ? user : undefined
-}
 
 const notServed = ({ model }: Call): GatewayError =>
   new GatewayError('unsupported_endpoint', { param: 'model', values: { model: model.id } })

@@ -78,8 +78,8 @@ class GenerationBuilder {
 
   async createNamespace(entry: NamespaceConfig, all: NamespaceSecrets): Promise<Namespace> {
     const { name, plugin, config, models, timeouts, addresses, hostedTools, dormant, at } = entry
-    const { testKeys, keptObjects, keepReasoning } = entry
-    const common = { name, models, timeouts, testKeys, keptObjects, keepReasoning, hostedTools }
+    const { testKeys, keptObjects, keepReasoning, sticky } = entry
+    const common = { name, models, timeouts, testKeys, keptObjects, keepReasoning, sticky, hostedTools }
     if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new ModelDiscovery([], this.#services.log) }
     const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
     const { catalogue, client, handlers, ...created } = await this.#creator.createProvider(identity, entry)

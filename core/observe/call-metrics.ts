@@ -37,6 +37,7 @@ export class CallMetrics {
   readonly #timePerOutputToken: HostHistogram
   readonly #operationDuration: HostHistogram
   readonly #tokenUsage: HostHistogram
+  readonly #inputTokens: HostCounter
   readonly #cost: HostCounter
   readonly #unpricedCalls: HostCounter
   readonly #attempts: HostCounter
@@ -55,6 +56,7 @@ export class CallMetrics {
     this.#timePerOutputToken = metrics.declare(METRICS.timePerOutputToken)
     this.#operationDuration = metrics.declare(METRICS.operationDuration)
     this.#tokenUsage = metrics.declare(METRICS.tokenUsage)
+    this.#inputTokens = metrics.declare(METRICS.inputTokens)
     this.#cost = metrics.declare(METRICS.cost)
     this.#unpricedCalls = metrics.declare(METRICS.unpricedCalls)
     this.#attempts = metrics.declare(METRICS.attempts)
@@ -135,6 +137,15 @@ export class CallMetrics {
       const amount = tokens[type]
       if (amount !== undefined) this.#tokenUsage.observe(amount, served.provider, label.id, type)
     }
+    this.#countCached(tokens, served)
+  }
+
+  /** How much of the input each target and credential has in its cache: what is not kept in one place is not there. */
+  #countCached({ input = 0, cached_input: cached = 0 }: Tokens, served: Served): void {
+    const { namespace, model } = this.#models.of(served)
+    const { credential = '' } = served
+    if (cached > 0) this.#inputTokens.add(cached, namespace, model, credential, 'read')
+    if (input > cached) this.#inputTokens.add(input - cached, namespace, model, credential, 'none')
   }
 
   /** A call whose client left before a model served it was charged for its last attempt. */

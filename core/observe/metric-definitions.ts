@@ -51,6 +51,12 @@ export const METRICS = {
     labels: [PROVIDER, REQUEST_MODEL, TOKEN_TYPE],
     buckets: TOKENS,
   },
+  inputTokens: {
+    name: 'umg_input_tokens_total',
+    type: 'counter',
+    help: 'Input tokens by the model and the credential that served them: read from a cache of the upstream (cache="read"), or not (cache="none").',
+    labels: ['namespace', 'model', 'credential', 'cache'],
+  },
   cost: {
     name: 'umg_cost_usd_total',
     type: 'counter',

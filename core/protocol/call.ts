@@ -84,6 +84,10 @@ export interface ClientBody extends RequestBody {
   readonly addresses: readonly FoundAddress[]
   /** The members that the gateway has to guard. Throws `GatewayError` (400) for a name that some servers take for one of them. */
   readonly guarded: readonly GuardedMember[]
+  /** As `member`, of one that is short enough to be parsed already; undefined for any other. */
+  shortMember(key: string): unknown
+  /** The items of a list of the top level, each parsed when it is asked for; none if there is no such list. */
+  items(key: string): Iterable<unknown>
   /** Of a form: as `Call.form`. */
   upload?(members: Readonly<Record<string, unknown>>): Upload
   /** Of a form: as `Call.files`. */

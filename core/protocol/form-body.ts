@@ -87,6 +87,15 @@ export class FormBody implements ClientBody {
     return values.length > 1 ? values : values[0]
   }
 
+  /** No form is of a conversation. */
+  shortMember(): undefined {
+    return undefined
+  }
+
+  items(): readonly unknown[] {
+    return []
+  }
+
   mayHave(): boolean {
     return true
   }

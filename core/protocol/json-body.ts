@@ -183,6 +183,22 @@ export class JsonBody implements ClientBody {
     return member && parse(this.#unreleased.subarray(member.start, member.end))
   }
 
+  shortMember(key: string): unknown {
+    const member = this.#scanned.members.find((candidate) => candidate.key === key)
+    return member !== undefined && member.end - member.start <= SMALL_MEMBER ? this.#head[key] : undefined
+  }
+
+  *items(key: string): Generator<unknown> {
+    const bytes = this.#unreleased
+    const member = this.#scanned.members.find((candidate) => candidate.key === key)
+    if (member === undefined || bytes[member.start] !== OPEN_ARRAY) return
+    for (let at = nextItem(bytes, member.start); bytes[at] !== CLOSE_ARRAY; ) {
+      const end = endOfValue(bytes, at)
+      yield parse(bytes.subarray(at, end))
+      at = nextItem(bytes, end - 1)
+    }
+  }
+
   mayHave(names: readonly string[]): boolean {
     const { marks } = this.#scanned
     if (names.some((name) => marks.includes(name))) return true
@@ -294,7 +310,7 @@ export class JsonBody implements ClientBody {
     const head: Record<string, unknown> = Object.create(null)
     for (const { key, start, end } of this.#scanned.members) {
       if (end - start <= SMALL_MEMBER) head[key] = parse(this.#bytes.subarray(start, end))
-      else if (Object.hasOwn(UNREAD, key) && this.#bytes[start] === 0x5b) head[key] = UNREAD[key]
+      else if (Object.hasOwn(UNREAD, key) && this.#bytes[start] === OPEN_ARRAY) head[key] = UNREAD[key]
       else if (this.#bytes[start] === 0x22) head[key] = this.#bytes.toString('utf8', start + 1, start + SMALL_MEMBER)
       else if (Object.hasOwn(UNREAD, key) || key === 'model') head[key] = {}
     }
@@ -308,6 +324,18 @@ const UNREAD: Readonly<Record<string, readonly unknown[]>> = {
   input: [''],
   prompt: [''],
   documents: [''],
+}
+
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+/** White space of JSON, and what separates items. */
+const BETWEEN_ITEMS = new Set([0x20, 0x09, 0x0a, 0x0d, 0x2c])
+
+/** The offset of the next item of a list, or of its end, after the byte at an offset. */
+function nextItem(bytes: Buffer, after: number): number {
+  let at = after + 1
+  while (BETWEEN_ITEMS.has(bytes[at]!)) at++
+  return at
 }
 
 function parse(bytes: Buffer): unknown {

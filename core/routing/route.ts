@@ -1,5 +1,6 @@
 import type { Timeouts } from '../config/config.ts'
 import type { RetryCause } from '../config/schema/retry-causes.ts'
+import type { Sticky } from '../config/schema/sticky.ts'
 import type { FetchRules } from '../protocol/addresses.ts'
 import type { Provider, Served } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
@@ -28,6 +29,8 @@ export interface Target {
   readonly keptObjects: boolean
   /** Whether reasoning is kept for clients that do not send it back. */
   readonly keepReasoning: boolean
+  /** By what calls keep to one of its credentials, if it has several. */
+  readonly sticky: Sticky
   /** True if routes.yaml does not name the model: if it does not exist upstream, that is the client's error. */
   readonly passedThrough: boolean
 }
@@ -50,7 +53,7 @@ export interface Choice {
   /** The curated model: `acme/smart`. */
   readonly id: string
   readonly by: 'weight' | 'latency' | 'busy'
-  readonly sticky: 'key' | 'user' | undefined
+  readonly sticky: Sticky
   readonly targets: readonly Branch[]
   /** In order. */
   readonly fallbacks: readonly Branch[]
@@ -68,6 +71,15 @@ export interface Route {
   }
   /** Milliseconds for all attempts together. */
   readonly total: number
+}
+
+/** Whether a call may go to one of several targets, or use one of several credentials. */
+export function hasChoice(leads: Route['leads']): boolean {
+  if ('target' in leads) return leads.target.upstream.credentials !== undefined
+  return (
+    leads.targets.length > 1 ||
+    [...leads.targets, ...leads.fallbacks].some((branch) => hasChoice('candidate' in branch ? branch.candidate : branch.choice))
+  )
 }
 
 /** All candidates of a route, in any order; a target may be several of them. */

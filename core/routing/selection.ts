@@ -1,12 +1,11 @@
-import { hash } from 'node:crypto'
-import type { Branch, Candidate, Choice } from './route.ts'
+import type { Sticky } from '../config/schema/sticky.ts'
+import { type Affinity, drawn, hashOf, mostAt, rankOf } from './affinity.ts'
+import { type Branch, type Candidate, type Choice, candidatesOf } from './route.ts'
 
 /** The inputs of the order of candidates. */
 export interface OrderHint {
-  /** The id of the caller's key. */
-  readonly key: string
-  /** The request's `user`. */
-  readonly user: string | undefined
+  /** What a call has in common with others; undefined if it has nothing. */
+  affinity(sticky: Sticky): Affinity | undefined
   /** From 0 up to 1. */
   readonly random: () => number
 }
@@ -33,6 +32,10 @@ export function coolestFirst(ordered: readonly Candidate[], account: string, now
   return { candidates: [...ready, ...cooling], ready: ready.length }
 }
 
+/** By what calls keep to one of several targets of a choice; undefined if it has one, or chooses in another way. */
+export const stickyOf = ({ targets, by, sticky }: Choice): Sticky | undefined =>
+  targets.length > 1 && by === 'weight' ? sticky : undefined
+
 function walk(choice: Choice, hint: OrderHint): readonly Candidate[] {
   return [...arranged(choice, hint), ...choice.fallbacks].flatMap((branch) =>
     'candidate' in branch ? branch.candidate : walk(branch.choice, hint),
@@ -40,28 +43,37 @@ function walk(choice: Choice, hint: OrderHint): readonly Candidate[] {
 }
 
 function arranged(choice: Choice, hint: OrderHint): readonly Branch[] {
-  if (choice.targets.length === 1) return choice.targets
-  return choice.targets
-    .map((branch) => ({ branch, rank: rankOf(branch, choice, hint) }))
-    .sort((a, b) => a.rank - b.rank)
-    .map(({ branch }) => branch)
+  const { targets } = choice
+  if (targets.length === 1) return targets
+  const sticky = stickyOf(choice)
+  const affinity = sticky && hint.affinity(sticky)
+  const ranked = targets.map((branch) => ({ branch, rank: rank(branch, choice, affinity, hint) })).sort((a, b) => a.rank - b.rank)
+  const ordered = ranked.map(({ branch }) => branch)
+  return affinity?.isShared ? fullLast(ordered, choice) : ordered
 }
 
 /** Candidates are tried in ascending rank. */
-function rankOf(branch: Branch, choice: Choice, hint: OrderHint): number {
-  if (choice.by === 'latency') return best(branch, ({ target }) => target.health.latency)
-  if (choice.by === 'busy') return (best(branch, ({ target }) => target.health.busy) + hint.random()) / branch.weight
-  // With these ranks each branch is first in proportion to its weight, and so is the next of the remaining ones (Efraimidis and
-  // Spirakis, "Weighted random sampling with a reservoir"). With a hash instead of a random number the order is always the same.
-  return -Math.log(drawn(branch, choice, hint)) / branch.weight
+function rank(branch: Branch, { id, by }: Choice, affinity: Affinity | undefined, { random }: OrderHint): number {
+  if (by === 'latency') return best(branch, ({ target }) => target.health.latency)
+  if (by === 'busy') return (best(branch, ({ target }) => target.health.busy) + random()) / branch.weight
+  // With the id of the choice, what a nested choice draws does not depend on what the outer one has drawn for the same target.
+  const draw = affinity === undefined ? 1 - random() : drawn(affinity.hash, hashOf(`${id} ${nameOf(branch)}`))
+  return rankOf(draw, branch.weight)
 }
 
-/** Above 0, at most 1. */
-function drawn(branch: Branch, { id, sticky }: Choice, { key, user, random }: OrderHint): number {
-  const who = sticky === 'key' ? key : sticky === 'user' ? user : undefined
-  if (who === undefined) return 1 - random()
-  const digest = hash('sha256', JSON.stringify([id, nameOf(branch), who]), 'buffer')
-  return (digest.readUInt32BE() + 1) / 2 ** 32
+/** Puts the targets last that have all the calls that they may have. */
+function fullLast(ordered: readonly Branch[], { targets }: Choice): readonly Branch[] {
+  const total = targets.reduce((sum, branch) => sum + busyAt(branch), 0)
+  const weights = targets.reduce((sum, { weight }) => sum + weight, 0)
+  const { open = [], full = [] } = Object.groupBy(ordered, (branch) =>
+    busyAt(branch) < mostAt(branch.weight / weights, total) ? 'open' : 'full',
+  )
+  return [...open, ...full]
+}
+
+function busyAt(branch: Branch): number {
+  const candidates = candidatesOf('candidate' in branch ? branch.candidate : branch.choice)
+  return candidates.reduce((sum, { target }) => sum + target.health.busy, 0)
 }
 
 const nameOf = (branch: Branch): string => ('candidate' in branch ? branch.candidate.target.id : branch.choice.id)

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../async/bounded-map.ts'
 import type { CuratedNamespace, RouteConfig, TargetConfig, Timeouts } from '../config/config.ts'
 import type { RetryCause } from '../config/schema/retry-causes.ts'
+import type { Sticky } from '../config/schema/sticky.ts'
 import { modelNotFound } from '../protocol/call.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
 import { GlobList } from '../text/glob.ts'
@@ -37,6 +38,7 @@ export interface Namespace {
   readonly hostedTools?: readonly string[] | undefined
   readonly keptObjects: 'refuse' | 'allow'
   readonly keepReasoning: boolean
+  readonly sticky: Sticky
   readonly catalogue: ModelDiscovery
 }
 
@@ -290,6 +292,7 @@ export class RoutingTable {
       health: isNamed ? state.named(model.model) : state.of(model.model),
       keptObjects: namespace!.keptObjects === 'allow',
       keepReasoning: namespace!.keepReasoning,
+      sticky: namespace!.sticky,
       passedThrough: !isNamed,
       hostedTools: namespace!.hostedTools,
     }

@@ -189,6 +189,11 @@ export interface LinkRecord {
 export interface RouteTrace {
   /** The id of the requested model, aliases resolved. */
   readonly route: string
+  /**
+   * What of the call chose the target, and its credential, of several: the name of a header or member that it has in common with other calls, never the
+   * value. Absent where nothing of it did: weights did, or turns.
+   */
+  readonly affinity: { readonly target?: string; readonly credential?: string }
   /** Targets that were not attempted, and why: the name of an error, or that one of the refusals before is not long ago. */
   readonly skipped: readonly { readonly target: string; readonly why: ErrorName | 'cooling_down' }[]
   /**
@@ -212,6 +217,8 @@ export type OutcomeKind =
 export interface Cost {
   /** In billionths of a US dollar, a whole number: sums are exact. `formatUsd` shows it. */
   readonly nanoUsd: number
+  /** What the tokens that the upstream has read from its cache would have cost more without it, in the same unit. Absent: nothing. */
+  readonly savedNanoUsd?: number
   /** The price that was applied, with its version, and those of several attempts joined by ` + `: `genai-prices 0.1.8 openai/gpt-4o`, or `routes.yaml` and the price. */
   readonly price: string
 }

@@ -8,7 +8,15 @@ import {
   suspendKeys,
 } from './migrations/accounts-and-keys.ts'
 import { chainEntries, refuseReplacements } from './migrations/audit-trail.ts'
-import { addAliases, addCosts, addLinks, addTraces, createCallsAndUsage, indexEndsOfFailedCalls } from './migrations/calls.ts'
+import {
+  addAliases,
+  addCosts,
+  addLinks,
+  addSavings,
+  addTraces,
+  createCallsAndUsage,
+  indexEndsOfFailedCalls,
+} from './migrations/calls.ts'
 import { createKeptValues } from './migrations/kept-values.ts'
 import { createBudgets, createCounters } from './migrations/limits.ts'
 import { addConfirmations, createPeople } from './migrations/people.ts'
@@ -38,6 +46,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0016-disabled-keys': { up: suspendKeys },
   '0017-life-of-keys': { up: limitLifeOfKeys },
   '0018-kept-values': { up: createKeptValues },
+  '0019-savings': { up: addSavings },
 }
 
 const NEWER =

@@ -208,6 +208,8 @@ export interface CallsTable {
   readonly estimated: number
   /** Billionths of the currency; null without tokens, without a known price, and in rows from before migration 0006. */
   readonly cost: number | null
+  /** What tokens from a cache of the upstream would have cost more without it; null as the cost, and in rows from before migration 0019. */
+  readonly saved: number | null
   /** `USD` */
   readonly currency: string | null
   /** The name of the price: its source and version. */
@@ -237,6 +239,8 @@ export interface UsageTable {
   readonly reasoning_tokens: number
   /** Billionths of a US dollar. */
   readonly cost: number
+  /** What caches of upstreams have saved, in the same unit. 0 in rows from before migration 0019. */
+  readonly saved: number
   /** The requests whose cost is known; of the others it is not in `cost`. 0 in rows from before migration 0006. */
   readonly priced: number
 }

@@ -83,6 +83,7 @@ export function callRow(
     reasoning_tokens: countOrNull(tokens?.reasoning),
     estimated: usage !== undefined && outcome.usageEstimated ? 1 : 0,
     cost: cost?.nanoUsd ?? null,
+    saved: cost === undefined ? null : (cost.savedNanoUsd ?? 0),
     currency: cost === undefined ? null : 'USD',
     price: cost === undefined ? null : storable(cost.price),
     // The call's tags, set by the operator, override those of the key.

@@ -105,9 +105,15 @@ export function addUsage(db: Kysely<Schema>, rows: readonly UsageTable[]) {
       conflict.columns(USAGE_KEY).doUpdateSet(({ eb, ref }) => ({
         ...Object.fromEntries(TOTALS.map((column) => [column, eb(`usage.${column}`, '+', ref(`excluded.${column}`))])),
         // A sum that JavaScript's numbers cannot hold could not be read.
-        cost: sql`case when usage.cost + excluded.cost > ${MAX_SUM} then ${MAX_SUM} else usage.cost + excluded.cost end`,
+        cost: boundedSum('cost'),
+        saved: boundedSum('saved'),
       })),
     )
+}
+
+function boundedSum(column: 'cost' | 'saved') {
+  const sum = sql`${sql.ref(`usage.${column}`)} + ${sql.ref(`excluded.${column}`)}`
+  return sql<number>`case when ${sum} > ${MAX_SUM} then ${MAX_SUM} else ${sum} end`
 }
 
 /** The deletes of expired rows, each of up to 500. */

@@ -146,6 +146,8 @@ export interface CallView {
   readonly cost: {
     /** US dollars, exactly. */
     readonly usd: string
+    /** What tokens from a cache of the upstream would have cost more without it; null in old rows. */
+    readonly saved_usd: string | null
     /** The name of the price: its source and version. */
     readonly price: string
   } | null
@@ -181,7 +183,14 @@ function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): Call
     links: JSON.parse(call.links),
     ms: { total: call.total_us / 1000, first_byte: milliseconds(call.first_byte_us), overhead: call.overhead_us / 1000 },
     tokens: tokensOf(call),
-    cost: call.cost === null ? null : { usd: formatUsd(call.cost), price: call.price ?? '' },
+    cost:
+      call.cost === null
+        ? null
+        : {
+            usd: formatUsd(call.cost),
+            saved_usd: call.saved === null ? null : formatUsd(call.saved),
+            price: call.price ?? '',
+          },
     tags: JSON.parse(call.tags),
     trace_id: call.trace_id,
   }

@@ -36,6 +36,7 @@ const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
   reasoning_tokens: ({ tokens }) => tokens?.reasoning,
   estimated: ({ tokens }) => tokens?.estimated,
   cost_usd: ({ cost }) => cost?.usd,
+  saved_usd: ({ cost }) => cost?.saved_usd,
   price: ({ cost }) => cost?.price,
   tags: ({ tags }) => JSON.stringify(tags),
   trace_id: ({ trace_id }) => trace_id,

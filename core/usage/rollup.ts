@@ -96,6 +96,7 @@ function totalsOf(call: CallsTable): Totals {
     cached_tokens: call.cached_tokens ?? 0,
     reasoning_tokens: call.reasoning_tokens ?? 0,
     cost: call.cost ?? 0,
+    saved: call.saved ?? 0,
     // A call without tokens costs nothing.
     priced: call.cost !== null || call.input_tokens === null ? 1 : 0,
   }
@@ -110,6 +111,7 @@ export const TOTALS = [
   'cached_tokens',
   'reasoning_tokens',
   'cost',
+  'saved',
   'priced',
 ] as const
 
@@ -118,19 +120,22 @@ export type Totals = { [Column in (typeof TOTALS)[number]]: number }
 
 /** Totals of no calls. */
 export function zeroTotals(): Totals {
-  return { requests: 0, errors: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0, cost: 0, priced: 0 }
+  return Object.fromEntries(TOTALS.map((column) => [column, 0])) as Totals
 }
 
 /** Adds `more` to `totals`. */
 export function addTotals(totals: Totals, more: Readonly<Totals>): void {
   for (const column of TOTALS) totals[column] += more[column]
   totals.cost = Math.min(totals.cost, MAX_NANO_USD)
+  totals.saved = Math.min(totals.saved, MAX_NANO_USD)
 }
 
 /** Totals as the management API and the command line show them. */
-export interface TotalsView extends Omit<Totals, 'cost' | 'priced'> {
+export interface TotalsView extends Omit<Totals, 'cost' | 'saved' | 'priced'> {
   /** US dollars, exactly: `12.50`, `0.0000375`. Null if no cost is known. */
   readonly cost_usd: string | null
+  /** What tokens from caches of upstreams would have cost more without them, in the same way. */
+  readonly saved_usd: string | null
   /** The requests whose cost is unknown: it is not in `cost_usd`. */
   readonly unpriced: number
 }
@@ -144,11 +149,13 @@ export const TOTALS_SHOWN = [
   'cached_tokens',
   'reasoning_tokens',
   'cost_usd',
+  'saved_usd',
   'unpriced',
 ] as const satisfies readonly (keyof TotalsView)[]
 
 /** Converts totals to their view. */
-export function viewTotals({ cost, priced, ...counts }: Readonly<Totals>): TotalsView {
+export function viewTotals({ cost, saved, priced, ...counts }: Readonly<Totals>): TotalsView {
   const unpriced = Math.max(counts.requests - priced, 0)
-  return { ...counts, cost_usd: cost === 0 && unpriced > 0 ? null : formatUsd(cost), unpriced }
+  const isUnknown = cost === 0 && unpriced > 0
+  return { ...counts, cost_usd: isUnknown ? null : formatUsd(cost), saved_usd: isUnknown ? null : formatUsd(saved), unpriced }
 }

@@ -107,6 +107,7 @@ const COLUMNS = {
   reasoning_tokens: 'number?',
   estimated: 'small',
   cost: 'number?',
+  saved: 'number?',
   currency: 'string?',
   price: 'string?',
   tags: 'json',

@@ -3,6 +3,8 @@ import { JOB, rate } from './queries.ts'
 
 const tokens = (by: string, type: string): string => rate('gen_ai_client_token_usage_sum', by, `gen_ai_token_type="${type}"`)
 
+const input = (labels?: string): string => rate('umg_input_tokens_total', 'namespace, model, credential', labels)
+
 /** What calls use and cost. */
 export const TOKENS_AND_MONEY: Dashboard = {
   name: 'tokens-and-money',
@@ -70,12 +72,11 @@ export const TOKENS_AND_MONEY: Dashboard = {
         queries: { [`topk(10, ${tokens('gen_ai_request_model', 'input')})`]: '{{gen_ai_request_model}}' },
       },
       {
-        title: 'Input that was cached',
+        title: 'Input that was cached, by model and credential',
         unit: 'percentunit',
         rare: true,
         queries: {
-          [`${tokens('gen_ai_provider_name', 'cached_input')} / ${tokens('gen_ai_provider_name', 'input')}`]:
-            '{{gen_ai_provider_name}}',
+          [`topk(10, ${input('cache="read"')} / ${input()})`]: '{{namespace}}/{{model}} {{credential}}',
         },
       },
       {

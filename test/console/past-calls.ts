@@ -71,9 +71,14 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
 }
 
 /** Nothing without tokens; one call in six has no price. */
-function costOf(answered: boolean, chance: number): Pick<CallsTable, 'cost' | 'currency' | 'price'> {
-  if (!answered || chance % 6 === 0) return { cost: null, currency: null, price: null }
-  return { cost: 1_450_000 + chance * 127_500, currency: 'USD', price: 'genai-prices 0.1.8 openai/gpt-5.5' }
+function costOf(answered: boolean, chance: number): Pick<CallsTable, 'cost' | 'saved' | 'currency' | 'price'> {
+  if (!answered || chance % 6 === 0) return { cost: null, saved: null, currency: null, price: null }
+  return {
+    cost: 1_450_000 + chance * 127_500,
+    saved: chance * 10_125,
+    currency: 'USD',
+    price: 'genai-prices 0.1.8 openai/gpt-5.5',
+  }
 }
 
 /** The links of the fixture's chain; a limit ends the call at rate-tagging. */

@@ -1718,6 +1718,8 @@ export interface components {
       readonly reasoning_tokens: number;
       /** @description Null if no cost is known. */
       readonly cost_usd: string | null;
+      /** @description What tokens from caches of upstreams would have cost more without them; null if no cost is known. */
+      readonly saved_usd: string | null;
       /** @description The requests whose cost is unknown, because no price of their model is. */
       readonly unpriced: number;
     };
@@ -1769,6 +1771,8 @@ export interface components {
           readonly reasoning_tokens: number;
           /** @description Null if no cost is known. */
           readonly cost_usd: string | null;
+          /** @description What tokens from caches of upstreams would have cost more without them; null if no cost is known. */
+          readonly saved_usd: string | null;
           /** @description The requests whose cost is unknown, because no price of their model is. */
           readonly unpriced: number;
         })[];
@@ -1886,12 +1890,14 @@ export interface components {
         readonly estimated: boolean;
       } | null;
       /** @description What the tokens cost; null without tokens, and if no price of the model is known. */
-      readonly cost: {
+      readonly cost: ({
         /** @description US dollars, exactly. */
         readonly usd: string;
+        /** @description What tokens from a cache of the upstream would have cost more without it; null in old records. */
+        readonly saved_usd: string | null;
         /** @description The price that was applied: its source and version. */
         readonly price: string;
-      } | null;
+      }) | null;
       readonly tags: {
         [key: string]: string;
       };

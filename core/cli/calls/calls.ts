@@ -114,11 +114,22 @@ function propertiesOf(call: CallView): [name: string, text: string][] {
     ['time', `${ms.total} ms, ${ms.overhead} ms of it in the gateway`],
     ['first byte', ms.first_byte === null ? '-' : `after ${ms.first_byte} ms`],
     ['tokens', tokens === null ? '-' : formatTokens(tokens)],
-    ['cost', cost === null ? (tokens === null ? '-' : 'unknown: its model has no price') : `${cost.usd} USD, by ${cost.price}`],
+    [
+      'cost',
+      cost === null
+        ? tokens === null
+          ? '-'
+          : 'unknown: its model has no price'
+        : `${cost.usd} USD${savedOf(cost)}, by ${cost.price}`,
+    ],
     ['trace', call.trace_id ?? '-'],
     ...Object.entries(tags).map(([tag, value]): [string, string] => [`tag ${tag}`, value]),
   ]
 }
+
+/** Nothing is said of a call that has used no cache. */
+const savedOf = ({ saved_usd }: NonNullable<CallView['cost']>): string =>
+  saved_usd === null || Number(saved_usd) === 0 ? '' : ` (${saved_usd} USD saved by the upstream's cache)`
 
 function formatTokens({ input, output, cached, reasoning, estimated }: NonNullable<CallView['tokens']>): string {
   return `${input} in (${cached} cached), ${output} out (${reasoning} reasoning)${estimated ? ', estimated' : ''}`

@@ -1,6 +1,8 @@
 import type { Config, TargetConfig } from '../../config/config.ts'
 import type { Path } from '../../config/file/path.ts'
+import type { Sticky } from '../../config/schema/sticky.ts'
 import type { Branch, Candidate, Choice, Route } from '../../routing/route.ts'
+import { stickyOf } from '../../routing/selection.ts'
 import type { Quote, RoutesText } from './routes-text.ts'
 
 /** A model, and the models that serve its calls. */
@@ -14,6 +16,8 @@ export interface ExplainedModel {
   readonly provider?: string
   /** The names of the credentials that share its calls, if there are several. */
   readonly credentials?: readonly string[]
+  /** By what calls keep to one of these credentials. */
+  readonly sticky?: Sticky
   /** The limits of its namespace, if it has any. */
   readonly limits?: Quote
   /** Why it is left out: `not set: OPENAI_API_KEY`. */
@@ -56,21 +60,27 @@ function explainChoice(choice: Choice, config: Config, text: RoutesText): Curate
   return {
     targets: targets.map(explainAll('targets', choice.targets)),
     fallbacks: fallbacks.map(explainAll('fallbacks', choice.fallbacks)),
-    rules: RULES.flatMap((field) => text.quote([...path, field]) ?? []),
+    rules: RULES.flatMap((field) => text.quote([...path, field]) ?? (field === 'sticky' ? stickyByDefault(choice) : [])),
   }
 }
 
-type UpstreamModel = Pick<ExplainedModel, 'provider' | 'credentials' | 'limits'>
+/** Where routes.yaml does not say it, and there is a choice. */
+function stickyByDefault(choice: Choice): readonly Quote[] {
+  const sticky = stickyOf(choice)
+  return sticky === undefined ? [] : [{ says: `sticky: ${sticky}` }]
+}
+
+type UpstreamModel = Pick<ExplainedModel, 'provider' | 'credentials' | 'sticky' | 'limits'>
 
 function explainBranch(branch: Branch, config: Config, text: RoutesText): CuratedModel | UpstreamModel {
   return 'candidate' in branch ? explainTarget(branch.candidate, config, text) : explainChoice(branch.choice, config, text)
 }
 
-function explainTarget({ target: { served, upstream } }: Candidate, config: Config, text: RoutesText): UpstreamModel {
+function explainTarget({ target: { served, upstream, sticky } }: Candidate, config: Config, text: RoutesText): UpstreamModel {
   const { namespace, provider } = served
   const limits = upstream.limits && text.quote(['namespaces', namespace, 'limits'])
   const credentials = upstream.credentials && config.namespaces.get(namespace)?.credentials
-  return { provider, ...(credentials && { credentials: [...credentials.keys()] }), ...(limits && { limits }) }
+  return { provider, ...(credentials && { credentials: [...credentials.keys()], sticky }), ...(limits && { limits }) }
 }
 
 /** Why a model is left out: `not set: OPENAI_API_KEY`; of a curated one what is not set for any of its models. */

@@ -56,10 +56,12 @@ function memberLines({ targets = [], fallbacks = [] }: Partial<ExplainedModel>, 
   ]
 }
 
-function formatProvider({ leftOut, provider, credentials }: Partial<ExplainedModel>): string {
+function formatProvider({ leftOut, provider, credentials, sticky }: Partial<ExplainedModel>): string {
   if (leftOut !== undefined) return ` (left out: ${leftOut})`
   if (provider === undefined) return ''
-  return credentials === undefined ? ` (${provider})` : ` (${provider}, by turns with ${credentials.join(', ')})`
+  if (credentials === undefined) return ` (${provider})`
+  const chosen = sticky === 'none' ? 'by turns' : `by ${sticky}, else by turns,`
+  return ` (${provider}, ${chosen} with ${credentials.join(', ')})`
 }
 
 const quoteLine = ({ says, at = 'by default' }: Quote, indent: string): Line => [`${indent}${says}`, at]

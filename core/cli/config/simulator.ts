@@ -44,6 +44,7 @@ export function createSimulator(table: RoutingTable): Simulator {
         selection: {
           key: principal?.keyId ?? `key ${index}`,
           account: principal?.account ?? '',
+          headers: {},
           mayCall: () => true,
           random: drawsOf(index),
         },

@@ -33,6 +33,7 @@ const REMEDIES: Readonly<Record<(typeof UPSTREAM_FIELDS)[number], string>> = {
   addresses: IN_TARGETS,
   keptObjects: IN_TARGETS,
   keepReasoning: IN_TARGETS,
+  sticky: 'set it at each of its models',
   breaker: IN_TARGETS,
   concurrency: IN_TARGETS,
   limits: IN_TARGETS,
@@ -77,14 +78,17 @@ function mixed(raw: RawConfig, path: Path): Problem {
 function withoutEffect(
   raw: RawConfig,
   path: Path,
-  { optional, concurrency, limits }: Readonly<Record<string, unknown>>,
+  { optional, concurrency, limits, credentials }: Readonly<Record<string, unknown>>,
 ): readonly Problem[] {
   const optionalPath = [...path, 'optional']
   const waitPath = [...path, 'concurrency', 'wait']
+  const stickyPath = [...path, 'sticky']
   const found: (readonly [Path, why: string])[] = []
   if (optional === true && !mayBeUnset(raw, path))
     found.push([optionalPath, 'the namespace has no reference to a variable or file that may be missing'])
   if (asMap(concurrency).queue === 0 && raw.file.has(waitPath)) found.push([waitPath, '"queue" is 0, so no call waits'])
+  if (raw.file.has(stickyPath) && Object.keys(asMap(credentials)).length < 2)
+    found.push([stickyPath, 'there is only one credential'])
   const shared = asMap(limits)
   const limitsPath = [...path, 'limits']
   // Another name is a misspelt one, which the schema reports.

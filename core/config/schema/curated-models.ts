@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { cause, defaulted, duration } from './fields.ts'
+import { stickyTo } from './sticky.ts'
 
 const modelName = Type.String({
   title: 'a model id or an alias',
@@ -60,12 +61,7 @@ const route = Type.Object({
         'How a target is chosen: `weight`, by weights; `latency`, the fastest to its first byte; `busy`, the one with the fewest calls under way.',
     }),
   ),
-  sticky: Type.Optional(
-    Type.Enum(['key', 'user'], {
-      description:
-        'Chooses the same target for the same API key (`key`), or for the same `user` field (`user`), so that the upstream finds the prompt in its cache.',
-    }),
-  ),
+  sticky: stickyTo('target', 'a target is chosen by the weights'),
   retry: defaulted(retry),
   defaults: defaulted(
     Type.Record(Type.String(), Type.Unknown(), {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { secret } from '../../sdk/secrets.ts'
 import { type CuratedModels, curatedModels } from './curated-models.ts'
 import { defaulted, duration, globs, NAME, pluginConfig, rate } from './fields.ts'
+import { stickyTo } from './sticky.ts'
 
 const timeouts = Type.Object(
   {
@@ -134,6 +135,7 @@ export const namespace = Type.Object({
         'Whether the gateway keeps, sealed and for four hours, the reasoning that led to tool calls, for clients of chat completions that do not send it back.',
     }),
   ),
+  sticky: stickyTo('credential', 'the credentials take turns'),
   breaker: defaulted(
     Type.Boolean({
       default: true,
@@ -168,6 +170,7 @@ export const UPSTREAM_FIELDS = [
   'addresses',
   'keptObjects',
   'keepReasoning',
+  'sticky',
   'breaker',
   'concurrency',
   'limits',

@@ -149,14 +149,38 @@ export function costOf(price: Price, usage: Usage, call?: PricedCall, served?: S
   const { factor, text } = call === undefined ? USUAL : serviceOf(price, call, served)
   const beside = besideTokens(price, call)
   if (beside === undefined) return undefined
-  return { nanoUsd: beside + Math.round(sum.nanoUsd * factor), price: price.name + text }
+  const saved = Math.round(savedBy(counts, rates) * factor)
+  return {
+    nanoUsd: beside + Math.round(sum.nanoUsd * factor),
+    ...(saved > 0 && { savedNanoUsd: saved }),
+    price: price.name + text,
+  }
+}
+
+/** The classes of tokens that are read from a cache, and those that they are of without one. */
+const UNCACHED = [
+  ['cachedInput', 'input'],
+  ['cachedInputAudio', 'inputAudio'],
+] as const
+
+/** Nano-dollars that tokens from a cache would have cost more without it. */
+function savedBy(counts: ClassCounts, rates: Tier['rates']): number {
+  const sum = new Sum()
+  for (const [cached, uncached] of UNCACHED)
+    if (counts[cached] > 0) sum.add(counts[cached], Math.max(0, (rates[uncached] ?? 0) - rates[cached]!))
+  return sum.nanoUsd
 }
 
 /** What two attempts of a call cost together, by the prices of both; undefined if either is unknown. */
 export function sumOfCosts(first: Cost | undefined, second: Cost | undefined): Cost | undefined {
   if (first === undefined || second === undefined) return undefined
   const isNamed = first.price.split(AND).includes(second.price)
-  return { nanoUsd: first.nanoUsd + second.nanoUsd, price: isNamed ? first.price : first.price + AND + second.price }
+  const saved = (first.savedNanoUsd ?? 0) + (second.savedNanoUsd ?? 0)
+  return {
+    nanoUsd: first.nanoUsd + second.nanoUsd,
+    ...(saved > 0 && { savedNanoUsd: saved }),
+    price: isNamed ? first.price : first.price + AND + second.price,
+  }
 }
 
 /** Between the names of prices. */

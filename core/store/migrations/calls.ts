@@ -105,6 +105,15 @@ export async function addCosts({ schema }: Kysely<never>): Promise<void> {
       .execute()
 }
 
+/** What caches of upstreams have saved. Gateways of the version before go on writing rows: they leave it unknown. */
+export async function addSavings({ schema }: Kysely<never>): Promise<void> {
+  await schema.alterTable('calls').addColumn('saved', 'bigint').execute()
+  await schema
+    .alterTable('usage')
+    .addColumn('saved', 'bigint', (column) => column.notNull().defaultTo(0))
+    .execute()
+}
+
 /** The trace of a call, if calls are traced. */
 export async function addTraces({ schema }: Kysely<never>): Promise<void> {
   await schema.alterTable('calls').addColumn('trace_id', 'text').execute()

@@ -42,9 +42,12 @@ export default defineChain({
 /** Empty where the call was refused before it was led anywhere. */
 function explanation({ trace, attempts }: CallState): Record<string, string> {
   if (trace === undefined) return {}
-  const { route, skipped, parameters } = trace
+  const { route, affinity, skipped, parameters } = trace
   return headers({
     'x-umg-route': route,
+    'x-umg-affinity': Object.entries(affinity)
+      .map(([what, signal]) => `${what} by ${signal}`)
+      .join(', '),
     'x-umg-skipped': skipped.map(({ target, why }) => `${target} ${why}`).join(', '),
     'x-umg-attempt-results': attempts
       .map(({ namespace, model, credential, result, ms }) => {

@@ -43,6 +43,7 @@ acme/smart                                                              routes.y
    then  claude/claude-sonnet-5 (left out: not set: ANTHROPIC_API_KEY)  routes.yaml:33
    then  acme/asleep (left out: not set: ANTHROPIC_API_KEY)             routes.yaml:33
   retry: { attempts: 2 }                                                routes.yaml:34
+  sticky: session                                                       by default
   defaults: { temperature: 0.2, user: "\${env:WHO}" }                    routes.yaml:35
 
 chain, for the live key routes:nightly (nightly)
@@ -79,7 +80,7 @@ namespaces:
 `,
     )
     const { stdout } = await explainModel('far/m', { routes: pooled })
-    expect(stdout).to.match(/^far\/m \(openai-compatible, by turns with first, second\) +pooled\.yaml:3$/m)
+    expect(stdout).to.match(/^far\/m \(openai-compatible, by session, else by turns, with first, second\) +pooled\.yaml:3$/m)
   })
 
   it('shows the limits of the namespaces that serve calls, and where calls go when they are reached', async () => {

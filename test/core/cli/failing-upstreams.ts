@@ -44,6 +44,7 @@ export function tableOf(each: Case, closed: string): RoutingTable {
         testKeys: 'sandbox',
         keptObjects: 'refuse',
         keepReasoning: true,
+        sticky: 'session',
         catalogue,
       },
     ]

@@ -23,7 +23,7 @@ interface RouteSpec {
   readonly targets: readonly { readonly member: number; readonly weight: number }[]
   readonly fallbacks: readonly number[]
   readonly choose: RouteConfig['choose']
-  readonly sticky: RouteConfig['sticky'] | undefined
+  readonly sticky: RouteConfig['sticky']
   readonly attempts: number
   readonly on: readonly RetryCause[]
   readonly defaults: Readonly<Record<string, unknown>>
@@ -45,7 +45,7 @@ const route: fc.Arbitrary<RouteSpec> = fc.record({
   targets: fc.array(fc.record({ member, weight: fc.integer({ min: 1, max: 9 }) }), { minLength: 1, maxLength: 4 }),
   fallbacks: fc.array(member, { maxLength: 3 }),
   choose: fc.constantFrom('weight', 'weight', 'latency', 'busy'),
-  sticky: fc.constantFrom(undefined, undefined, 'key', 'user'),
+  sticky: fc.constantFrom('session', 'none', 'key', 'user'),
   attempts: fc.integer({ min: 1, max: 5 }),
   on: fc.oneof(fc.constant([...RETRY_CAUSES]), fc.subarray([...RETRY_CAUSES])),
   defaults: fc.oneof(fc.constant({}), parameters),
@@ -101,7 +101,7 @@ function toConfig(spec: RouteSpec, number: number): RouteConfig {
     targets: spec.targets.map((each) => target(each.member, each.weight)),
     fallbacks: spec.fallbacks.map((index) => target(index)),
     choose,
-    ...(sticky !== undefined && { sticky }),
+    sticky,
     retry: { attempts, on: new Set(on) },
     defaults,
     timeouts: {},

@@ -137,5 +137,5 @@ function selectionOf({ key, seed }: Case): SelectionContext {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
     return state / 2 ** 32 / 1000
   }
-  return { key, account: 'default', mayCall: () => true, random }
+  return { key, account: 'default', headers: {}, mayCall: () => true, random }
 }

@@ -25,7 +25,7 @@ const NOW = 1000
 
 /** A call, as its plan goes on. */
 function callTo(ids: readonly string[], attempts = 3, way = routeTo(ids, attempts)) {
-  let plan = begin(way, call, { key: 'key_1', account: 'default', mayCall: () => true, random: () => 0.5 }, NOW)
+  let plan = begin(way, call, { key: 'key_1', account: 'default', headers: {}, mayCall: () => true, random: () => 0.5 }, NOW)
   const goOn = (setback: Setback): void => {
     plan = after(plan, setback, NOW)
   }

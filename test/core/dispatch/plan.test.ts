@@ -26,7 +26,7 @@ const refused = (row: ErrorName, status: number, retryAfter?: number): GatewayEr
 /** No time passes in these tests. */
 const NOW = 1000
 
-const SELECTION: SelectionContext = { key: 'key_1', account: 'default', mayCall: () => true, random: () => 0.5 }
+const SELECTION: SelectionContext = { key: 'key_1', account: 'default', headers: {}, mayCall: () => true, random: () => 0.5 }
 
 interface Course {
   readonly planned: readonly PlannedAttempt[]

@@ -47,6 +47,7 @@ export function candidate(id: string, options: CandidateOptions = {}): Candidate
     health: upstream.named(model),
     keptObjects: false,
     keepReasoning: true,
+    sticky: 'session' as const,
     passedThrough: false,
   }
   return { target, timeouts: TIMEOUTS, defaults, strict }
@@ -62,7 +63,7 @@ export const branch = (id: string | Candidate, weight = 1): Branch => ({
 export const choice = (parts: Partial<Choice> & Pick<Choice, 'targets'>): Choice => ({
   id: 'acme/smart',
   by: 'weight',
-  sticky: undefined,
+  sticky: 'session',
   fallbacks: [],
   ...parts,
 })

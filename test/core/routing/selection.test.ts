@@ -1,12 +1,19 @@
+import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import type { Choice } from '../../../core/routing/route.ts'
+import { hashOf } from '../../../core/routing/affinity.ts'
+import { type Choice, candidatesOf } from '../../../core/routing/route.ts'
 import { inOrder, type OrderHint } from '../../../core/routing/selection.ts'
 import { branch, choice } from './routes.ts'
 
-const HINT: OrderHint = { key: 'key_1', user: undefined, random: Math.random }
+const HINT: OrderHint = { affinity: () => undefined, random: Math.random }
 
 const ids = (from: Choice, hint: Partial<OrderHint> = {}): string[] =>
   inOrder(from, { ...HINT, ...hint }).map(({ target }) => target.id)
+
+/** Calls that have an id in common. */
+const of = (id: string, isShared = false): Partial<OrderHint> => ({
+  affinity: () => ({ signal: 'session-id', hash: hashOf(`default\0${id}`), isShared }),
+})
 
 /** How often each target came first. */
 function firsts(from: Choice, times: number): Record<string, number> {
@@ -32,27 +39,58 @@ describe('the order of the targets of a curated model', () => {
     expect(seconds).to.be.within(850, 1150)
   })
 
-  it('is the same for the same user, and distributes users by weight', () => {
-    const sticky = choice({ targets: [branch('a/1', 3), branch('b/1', 1)], sticky: 'key' })
-    for (const key of ['key_1', 'key_2', 'key_3'])
-      expect(new Set(Array.from({ length: 20 }, () => ids(sticky, { key })[0])).size).to.equal(1)
-    const first = Array.from({ length: 4000 }, (_, index) => ids(sticky, { key: `key_${index}` })[0])
-    expect(first.filter((id) => id === 'a/1').length).to.be.within(2850, 3150)
+  it('is the same for the calls of a conversation', () => {
+    const sticky = choice({ targets: [branch('a/1', 3), branch('b/1', 1)] })
+    for (const id of ['one', 'two', 'three'])
+      expect(new Set(Array.from({ length: 20 }, () => ids(sticky, of(id)).join())).size).to.equal(1)
   })
 
-  it('changes for few users when a target is added', () => {
-    const two = choice({ targets: [branch('a/1'), branch('b/1')], sticky: 'key' })
-    const three = choice({ targets: [branch('a/1'), branch('b/1'), branch('c/1')], sticky: 'key' })
-    const keys = Array.from({ length: 900 }, (_, index) => `key_${index}`)
-    const moved = keys.filter((key) => ids(two, { key })[0] !== ids(three, { key })[0])
+  for (const weights of [
+    [1, 1],
+    [3, 1],
+    [5, 3, 2],
+    [70, 20, 9, 1],
+  ]) {
+    it(`distributes conversations by the weights ${weights.join(', ')}`, () => {
+      const targets = weights.map((weight, index) => branch(`upstream-${index}/model`, weight))
+      const sum = weights.reduce((total, weight) => total + weight)
+      const counts = weights.map(() => 0)
+      // Random ids, but the same ones each time.
+      for (let number = 0; number < 10_000; number++) {
+        const id = createHash('sha256').update(String(number)).digest('hex').slice(0, 32)
+        const [first] = ids(choice({ targets }), of(id))
+        counts[Number(/\d+/.exec(first!)![0])]!++
+      }
+      for (const [index, weight] of weights.entries()) expect(counts[index]! / 100).to.be.closeTo((weight / sum) * 100, 1.5)
+    })
+  }
+
+  it('changes for few conversations when a target is added', () => {
+    const two = choice({ targets: [branch('a/1'), branch('b/1')] })
+    const three = choice({ targets: [branch('a/1'), branch('b/1'), branch('c/1')] })
+    const sessions = Array.from({ length: 900 }, (_, index) => of(`session_${index}`))
+    const moved = sessions.filter((each) => ids(two, each)[0] !== ids(three, each)[0])
     expect(moved.length).to.be.within(230, 370)
-    expect(moved.every((key) => ids(three, { key })[0] === 'c/1')).to.equal(true)
+    expect(moved.every((each) => ids(three, each)[0] === 'c/1')).to.equal(true)
   })
 
-  it('is random for a call without a user', () => {
-    const sticky = choice({ targets: [branch('a/1'), branch('b/1')], sticky: 'user' })
-    expect(Object.keys(firsts(sticky, 100))).to.have.length(2)
-    expect(new Set(Array.from({ length: 50 }, () => ids(sticky, { user: 'ada' })[0])).size).to.equal(1)
+  it('is random for a call that names no conversation', () => {
+    expect(Object.keys(firsts(choice({ targets: [branch('a/1'), branch('b/1')] }), 100))).to.have.length(2)
+  })
+
+  it('overloads no target with calls whose sign many conversations share', () => {
+    const shared = choice({ targets: [branch('a/1'), branch('b/1'), branch('c/1')] })
+    const healthOf = (id: string) => candidatesOf(shared).find(({ target }) => target.id === id)!.target.health
+    const busy: Record<string, number> = {}
+    for (let count = 0; count < 60; count++) {
+      const [first] = ids(shared, of('my-product', true))
+      healthOf(first!).busy++
+      busy[first!] = healthOf(first!).busy
+    }
+    expect(Math.max(...Object.values(busy))).to.be.at.most(Math.ceil((1.25 * 60) / 3))
+    const [own] = ids(shared, of('my-product'))
+    const most = Object.entries(busy).sort(([, one], [, other]) => other - one)[0]!
+    expect(most[0]).to.equal(own)
   })
 
   it('begins with the fastest target, or with one without attempts', () => {

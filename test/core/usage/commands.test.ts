@@ -101,11 +101,12 @@ onEachDatabase('umg requests and umg usage', (create) => {
         'CACHED TOKENS',
         'REASONING TOKENS',
         'COST USD',
+        'SAVED USD',
         'UNPRICED',
       ],
-      ['a/two', '2', '1', '20', '10', '0', '0', 'unknown', '2'],
-      ['a/one', '1', '0', '10', '5', '0', '0', 'unknown', '1'],
-      ['TOTAL', '3', '1', '30', '15', '0', '0', 'unknown', '3'],
+      ['a/two', '2', '1', '20', '10', '0', '0', 'unknown', 'unknown', '2'],
+      ['a/one', '1', '0', '10', '5', '0', '0', 'unknown', 'unknown', '1'],
+      ['TOTAL', '3', '1', '30', '15', '0', '0', 'unknown', 'unknown', '3'],
     ])
   })
 

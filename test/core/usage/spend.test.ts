@@ -14,19 +14,19 @@ const OCTOBER = { from: Date.UTC(2026, 9, 1), to: Date.UTC(2026, 10, 1) }
 const DAY_MS = 86_400_000
 const LIST = 'genai-prices 1 openai/gpt'
 
-const costing = (nanoUsd: number, price: string) => ({ outcome: { cost: { nanoUsd, price } } })
+const costing = (nanoUsd: number, price: string, savedNanoUsd = 0) => ({ outcome: { cost: { nanoUsd, savedNanoUsd, price } } })
 
 /** Thirds of a cent by two models and two accounts, one call of unknown cost, one refused call, and one of another month. */
 const CALLS: readonly CallFields[] = [
   { at: OCTOBER.from, account: 'acc_a', key: 'key_a', model: 'a/one', tags: { team: 'search' }, ...costing(3_333_333, LIST) },
-  { at: OCTOBER.from + DAY_MS, account: 'acc_a', key: 'key_a', model: 'a/two', ...costing(3_333_333, LIST) },
+  { at: OCTOBER.from + DAY_MS, account: 'acc_a', key: 'key_a', model: 'a/two', ...costing(3_333_333, LIST, 1_500_000) },
   {
     at: OCTOBER.to - 1,
     account: 'acc_b',
     key: 'key_b',
     model: 'a/one',
     tags: { team: 'ads' },
-    ...costing(13_333_334, 'routes.yaml'),
+    ...costing(13_333_334, 'routes.yaml', 4_000_000),
   },
   { at: OCTOBER.from, account: 'acc_b', key: 'key_b', model: 'a/own' },
   { at: OCTOBER.from, account: 'acc_b', key: 'key_b', model: 'a/one', error: 'upstream_timeout', outcome: { usage: undefined } },
@@ -136,17 +136,17 @@ onEachDatabase('spend', (create) => {
     const spend = (options: object) =>
       runCommand((io) => spendCommand({ data: 'unused', database, ...OCTOBER, group: 'account', ...options }, io))
     const table = (await spend({})).stdout.trimEnd().split('\n')
-    expect(table.map((line) => line.split(/ {2,}/)).map((cells) => [cells[0], cells.at(-2), cells.at(-1)])).to.deep.equal([
-      ['ACCOUNT', 'COST USD', 'UNPRICED'],
-      ['acc_b', '0.013333334', '1'],
-      ['acc_a', '0.006666666', '0'],
-      ['TOTAL', '0.02', '1'],
+    expect(table.map((line) => line.split(/ {2,}/)).map((cells) => [cells[0], ...cells.slice(-3)])).to.deep.equal([
+      ['ACCOUNT', 'COST USD', 'SAVED USD', 'UNPRICED'],
+      ['acc_b', '0.013333334', '0.004', '1'],
+      ['acc_a', '0.006666666', '0.0015', '0'],
+      ['TOTAL', '0.02', '0.0055', '1'],
     ])
     const csv = (await spend({ format: 'csv', group: 'model' })).stdout.split('\r\n')
-    expect(csv[0]).to.match(/^name,label,requests,.*,cost_usd,unpriced$/)
-    expect(csv[3]).to.match(/^a\/own,a\/own,1,0,10,5,0,0,,1$/)
+    expect(csv[0]).to.match(/^name,label,requests,.*,cost_usd,saved_usd,unpriced$/)
+    expect(csv[3]).to.match(/^a\/own,a\/own,1,0,10,5,0,0,,,1$/)
     const lines = (await spend({ format: 'jsonl', group: 'day' })).stdout.trimEnd().split('\n')
-    expect(JSON.parse(lines[2]!)).to.include({ name: '2026-10-31', cost_usd: '0.013333334' })
+    expect(JSON.parse(lines[2]!)).to.include({ name: '2026-10-31', cost_usd: '0.013333334', saved_usd: '0.004' })
   })
 
   it('is shown by umg statement', async () => {

@@ -123,6 +123,7 @@ onEachDatabase('usage', (create) => {
         cached_tokens: 0,
         reasoning_tokens: 0,
         cost: 0,
+        saved: 0,
         priced: 0,
       },
     })

@@ -4,7 +4,7 @@ import { json } from '../../../core/testing/kit.ts'
 import { describeWith } from '../../support/requirements.ts'
 import { AGENTS, finishTask, runAgent } from './coding-agents.ts'
 import { type Fixture, startFixture } from './fixture.ts'
-import { VENDORS } from './vendors.ts'
+import { VENDORS, type Vendor } from './vendors.ts'
 
 /** Refusals of an upstream that no repetition can change. */
 const FINAL = [
@@ -18,6 +18,14 @@ const FINAL = [
 /** A server of forty tools. */
 const MANY_TOOLS = fileURLToPath(new URL('many-tools.mjs', import.meta.url))
 
+/** One that has three credentials: two requests in a row have the same one only if they are of the same conversation. */
+const SHARED: Vendor = {
+  ...VENDORS[0]!,
+  name: 'shared',
+  config: (origin) => ({ baseUrl: `${origin}/v1` }),
+  credentials: Object.fromEntries(['A', 'B', 'C'].map((name) => [name.toLowerCase(), { apiKey: `\${env:KEY_${name}}` }])),
+}
+
 const MODELS = VENDORS.filter(({ name }) => ['openai-compatible', 'openai-by-responses', 'anthropic', 'gemini'].includes(name))
 
 for (const agent of AGENTS) {
@@ -25,7 +33,7 @@ for (const agent of AGENTS) {
     let fixture: Fixture
 
     before(async () => {
-      fixture = await startFixture(MODELS)
+      fixture = await startFixture([...MODELS, SHARED])
     })
     after(() => fixture?.stop())
 
@@ -34,6 +42,12 @@ for (const agent of AGENTS) {
         await finishTask(agent, fixture, fixture.models.get(vendor)!)
       })
     }
+
+    it('keeps to one of several credentials in a conversation', async () => {
+      const [first, second] = await finishTask(agent, fixture, fixture.models.get(SHARED)!)
+      expect(second!.credential).to.match(/sk-of-[abc]$/)
+      expect(second!.credential).to.equal(first!.credential)
+    })
 
     for (const { status, error } of FINAL) {
       // It repeats any 429: OpenAI's own exhausted quota too.

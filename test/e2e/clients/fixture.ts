@@ -40,6 +40,8 @@ export interface Asked {
   readonly streamed: boolean
   /** The version of Anthropic's API that it names. */
   readonly version: string | undefined
+  /** What it shows to its upstream. */
+  readonly credential: string | undefined
 }
 
 /** One gateway with a model of each vendor. */
@@ -66,14 +68,23 @@ export async function startFixture(
   for (const vendor of vendors) {
     const upstream = await start()
     models.set(vendor, scriptedModel(vendor, upstream))
-    namespaces[vendor.name] = { provider: vendor.provider, breaker: false, config: vendor.config(upstream.origin) }
+    const { provider, credentials } = vendor
+    namespaces[vendor.name] = {
+      provider,
+      breaker: false,
+      config: vendor.config(upstream.origin),
+      ...(credentials && { credentials }),
+    }
   }
   const routes = { chain: [{ plugin: 'auth' }], namespaces }
-  const gateway = await startTestGateway({ env: { KEY: 'sk-of-the-upstream' }, routes })
+  const gateway = await startTestGateway({ env: { KEY: 'sk-of-the-upstream', ...MORE_KEYS }, routes })
   opened.defer(() => gateway.stop())
   const all = opened.move()
   return { url: gateway.url, key: gateway.liveKey, models, stop: () => all.disposeAsync() }
 }
+
+/** For a vendor with several credentials. */
+const MORE_KEYS = { KEY_A: 'sk-of-a', KEY_B: 'sk-of-b', KEY_C: 'sk-of-c' }
 
 function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedModel {
   let says: (body: string) => Said
@@ -86,7 +97,8 @@ function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedMode
     if (COUNT_PATHS.test(request.path)) return json({ input_tokens: COUNTED, inputTokens: COUNTED, totalTokens: COUNTED })
     const streamed = isStreamed(request)
     const body = request.body.toString()
-    asked.push({ body, streamed, version: request.headers['anthropic-version'] as string | undefined })
+    const { authorization: credential, 'anthropic-version': version } = request.headers as Record<string, string | undefined>
+    asked.push({ body, streamed, version, credential })
     if (refusal !== undefined) return refusal
     const rule = vendor.strict && refusedBy(vendor.strict, request)
     if (rule !== undefined) return vendor.strict!.refusal(rule.what)

@@ -23,6 +23,8 @@ export interface Vendor {
   /** The APIs of its vendor by which the gateway reaches it, as the vendor names them. */
   readonly reachedBy: string
   config(origin: string): object
+  /** Several credentials, by their names. */
+  readonly credentials?: Readonly<Record<string, object>>
   /** The content type of its upstream's streams. Default: `text/event-stream`. */
   readonly streamType?: string
   /** What the upstream replies to a request for this path. Each text comes in two pieces, or as many as `count`. */

@@ -27,7 +27,7 @@ const USAGE = {
 }
 const REPLY = openaiReply({ text: 'Hello!', usage: USAGE })
 /** 400 × 2 + 600 × 0.5 + 100 × 10 */
-const COST = { usd: '0.0021', price: 'routes.yaml input=2 cachedInput=0.5 output=10' }
+const COST = { usd: '0.0021', saved_usd: '0.0009', price: 'routes.yaml input=2 cachedInput=0.5 output=10' }
 
 /** Models with a fallback, one for each test: the target of a failed call rests. */
 const SMART = ['smart', 'overloaded', 'cut', 'refused', 'page']
@@ -97,6 +97,17 @@ describe('the cost of calls', () => {
     )
   })
 
+  it('has a metric of how much of the prompts was in a cache, by target', async () => {
+    const labels = { namespace: 'open', model: 'large', credential: '' }
+    const counted = () =>
+      Promise.all(['read', 'none'].map((cache) => gateway.metric('umg_input_tokens_total', { ...labels, cache })))
+    const before = await counted()
+    upstream.reply(json(REPLY.whole))
+    await call('open/large')
+    const after = await counted()
+    expect(after.map((count, index) => count - before[index]!)).to.deep.equal([600, 400])
+  })
+
   it('is in the row of a stream, and in no header', async () => {
     upstream.reply(sse(REPLY.stream))
     const { header, row } = await call('open/large', { stream: true })
@@ -110,11 +121,11 @@ describe('the cost of calls', () => {
     const { row } = await call('acme/smart')
     expect(row.served).to.include({ namespace: 'spare', model: 'small' })
     // 1000 × 1 + 100 × 1, and 0.5 for the request
-    expect(row.cost).to.deep.equal({ usd: '0.5011', price: 'routes.yaml input=1 output=1 request=0.5' })
+    expect(row.cost).to.deep.equal({ usd: '0.5011', saved_usd: '0.00', price: 'routes.yaml input=1 output=1 request=0.5' })
   })
 
   it('is the sum of what each attempt has used, at the price of its own target', async () => {
-    const spent = { usd: '0.5032', price: `${COST.price} + routes.yaml input=1 output=1 request=0.5` }
+    const spent = { usd: '0.5032', saved_usd: '0.0009', price: `${COST.price} + routes.yaml input=1 output=1 request=0.5` }
     const choices = [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]
     const begun = event({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'large', choices })
     const error = { message: 'Overloaded', code: 503 }
@@ -166,9 +177,13 @@ describe('the cost of calls', () => {
 
   it('is 0 for a free model, the sandbox and test keys', async () => {
     upstream.reply(json(REPLY.whole))
-    expect((await call('open/free')).row.cost).to.deep.equal({ usd: '0.00', price: 'free' })
-    expect((await call('sandbox/hello')).row.cost).to.deep.equal({ usd: '0.00', price: 'sandbox' })
-    expect((await call('open/large', { key: gateway.testKey })).row.cost).to.deep.equal({ usd: '0.00', price: 'sandbox' })
+    expect((await call('open/free')).row.cost).to.deep.equal({ usd: '0.00', saved_usd: '0.00', price: 'free' })
+    expect((await call('sandbox/hello')).row.cost).to.deep.equal({ usd: '0.00', saved_usd: '0.00', price: 'sandbox' })
+    expect((await call('open/large', { key: gateway.testKey })).row.cost).to.deep.equal({
+      usd: '0.00',
+      saved_usd: '0.00',
+      price: 'sandbox',
+    })
   })
 
   it('is unknown, not 0, for a model without a price', async () => {
@@ -189,7 +204,11 @@ describe('the cost of calls', () => {
     )
     expect((await gateway.reload()).ok).to.equal(true)
     upstream.reply(json(REPLY.whole))
-    expect((await call('open/large')).row.cost).to.deep.equal({ usd: '0.0011', price: 'routes.yaml input=1 output=1' })
+    expect((await call('open/large')).row.cost).to.deep.equal({
+      usd: '0.0011',
+      saved_usd: '0.00',
+      price: 'routes.yaml input=1 output=1',
+    })
     expect(((await api.get(`/requests/${row.id}`)).json as CallView).cost).to.deep.equal(COST)
   })
 

@@ -81,10 +81,10 @@ describe('lists and files of requests and usage', () => {
     expect(headers.get('content-disposition')).to.equal('attachment; filename="usage.csv"')
     const lines = text.trimEnd().split('\r\n')
     expect(lines[0]).to.equal(
-      't,name,label,requests,errors,input_tokens,output_tokens,cached_tokens,reasoning_tokens,cost_usd,unpriced',
+      't,name,label,requests,errors,input_tokens,output_tokens,cached_tokens,reasoning_tokens,cost_usd,saved_usd,unpriced',
     )
     expect(lines).to.have.length(32)
-    expect(lines).to.include(`${isoOf(DAY)},key_7,key_7,40,0,400,200,0,0,,40`)
+    expect(lines).to.include(`${isoOf(DAY)},key_7,key_7,40,0,400,200,0,0,,,40`)
   })
 
   it('add up days of the time zone that is asked for, the same ones in both', async () => {
@@ -100,8 +100,8 @@ describe('lists and files of requests and usage', () => {
     expect(totals.requests).to.equal(CALLS)
     const lines = (await client.get(`/usage.csv?${query}`)).text.trimEnd().split('\r\n').slice(1)
     expect(lines.map((line) => line.split(',').with(2, '').join(','))).to.deep.equal([
-      `${isoOf(DAY + 11 * HOUR_MS)},,,1,1,10,5,0,0,,1`,
-      `${isoOf(DAY + 11 * HOUR_MS)},openai/gpt-5.5,,1199,0,11990,5995,0,0,,1199`,
+      `${isoOf(DAY + 11 * HOUR_MS)},,,1,1,10,5,0,0,,,1`,
+      `${isoOf(DAY + 11 * HOUR_MS)},openai/gpt-5.5,,1199,0,11990,5995,0,0,,,1199`,
     ])
   })
 

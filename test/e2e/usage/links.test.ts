@@ -28,7 +28,16 @@ const CHAIN = [
 ]
 
 /** A row from before migration 0004. */
-const { links: _, cost: __, currency: ___, price: ____, alias: _____, trace_id: ______, ...OLD_CALL } = callRowOf()
+const {
+  links: _,
+  cost: __,
+  saved: _______,
+  currency: ___,
+  price: ____,
+  alias: _____,
+  trace_id: ______,
+  ...OLD_CALL
+} = callRowOf()
 
 const namesOf = (links: readonly LinkRecord[]) => links.map(({ name }) => name)
 const sumOf = (parts: readonly { readonly ms: number }[]) => parts.reduce((sum, { ms }) => sum + ms, 0)

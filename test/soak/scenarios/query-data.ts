@@ -126,6 +126,7 @@ function callsOf({ begin, count, random }: Day): CallsTable[] {
       reasoning_tokens: 20,
       estimated: 0,
       cost: 1_225_000,
+      saved: 90_000,
       currency: 'USD',
       price: 'routes.yaml input=1 output=7',
       tags: `{"team":"team ${key % 12}"}`,

@@ -4,7 +4,7 @@ import { Link } from 'react-router'
 import type { RequestRow } from '../../api/requests.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { dollars } from '../../ui/money.ts'
-import { exactly } from '../../ui/numbers.ts'
+import { exactly, percent } from '../../ui/numbers.ts'
 import { absoluteTime, duration } from '../../ui/time-words.ts'
 import { FAULTS, StatusCell } from './status-cell.tsx'
 import { Waterfall } from './waterfall.tsx'
@@ -114,6 +114,7 @@ function Cost({ row: { tokens, cost } }: { readonly row: RequestRow }) {
       <span title={cost === null ? undefined : `${cost.usd} USD`}>{dollars(cost?.usd ?? null)}</span>
       <Text size="xs" c="dimmed">
         {cost?.price ?? 'No price of the model is known.'}
+        {Number(cost?.saved_usd ?? 0) > 0 && `; ${dollars(cost!.saved_usd)} saved by the upstream's cache`}
       </Text>
     </>
   )
@@ -124,7 +125,7 @@ function Tokens({ tokens }: Pick<RequestRow, 'tokens'>) {
   const { input, output, cached, reasoning, estimated } = tokens
   return (
     <>
-      {exactly(input)} in{cached > 0 && ` (${exactly(cached)} cached)`}, {exactly(output)} out
+      {exactly(input)} in{cached > 0 && ` (${exactly(cached)} cached, ${percent(cached, input)})`}, {exactly(output)} out
       {reasoning > 0 && ` (${exactly(reasoning)} reasoning)`}
       {estimated && (
         <Text size="xs" c="dimmed">

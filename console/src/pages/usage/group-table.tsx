@@ -1,5 +1,5 @@
 import { Table, Text } from '@mantine/core'
-import { spent, unpricedNote } from '../../ui/money.ts'
+import { dollars, spent, unpricedNote } from '../../ui/money.ts'
 import { exactly, percent } from '../../ui/numbers.ts'
 import styles from './group-table.module.css'
 import type { GroupTotals } from './metrics.ts'
@@ -20,7 +20,7 @@ export function GroupTable({ rows, what }: { readonly rows: readonly GroupRow[];
         <Table.Thead>
           <Table.Tr>
             <Table.Th tt="capitalize">{what}</Table.Th>
-            {['Requests', 'Errors', 'Input tokens', 'Output tokens', 'Cached', 'Cost'].map((header) => (
+            {['Requests', 'Errors', 'Input tokens', 'Output tokens', 'Cached', 'Saved', 'Cost'].map((header) => (
               <Table.Th key={header} className={styles.number}>
                 {header}
               </Table.Th>
@@ -43,6 +43,7 @@ export function GroupTable({ rows, what }: { readonly rows: readonly GroupRow[];
               <Table.Td className={styles.number}>{exactly(totals.input_tokens)}</Table.Td>
               <Table.Td className={styles.number}>{exactly(totals.output_tokens)}</Table.Td>
               <Table.Td className={styles.number}>{percent(totals.cached_tokens, totals.input_tokens)}</Table.Td>
+              <Table.Td className={styles.number}>{dollars(totals.saved_usd)}</Table.Td>
               <Table.Td className={styles.number} title={unpricedNote(totals.unpriced)}>
                 {spent(totals)}
               </Table.Td>

@@ -11,6 +11,7 @@ export const METRICS: Readonly<Record<keyof UsageTotals, string>> = {
   cached_tokens: 'Cached tokens',
   reasoning_tokens: 'Reasoning tokens',
   cost_usd: 'Cost in USD',
+  saved_usd: 'Saved by caches in USD',
   unpriced: 'Requests of unknown cost',
 }
 
@@ -34,14 +35,15 @@ export interface MetricFormat {
 }
 
 /** How the chart shows the values of a metric. */
-export const formatOf = (metric: Metric): MetricFormat => (metric === 'cost_usd' ? MONEY : COUNTS)
+export const formatOf = (metric: Metric): MetricFormat => (metric === 'cost_usd' || metric === 'saved_usd' ? MONEY : COUNTS)
 
 const MONEY: MetricFormat = { exactly: dollars, atAxis: dollars, floor: 0.0001 }
 const COUNTS: MetricFormat = { exactly, atAxis: (value) => (Number.isInteger(value) ? roughly(value) : ''), floor: 1 }
 
-/** The totals of a group, its cost as a number. */
-export interface GroupTotals extends Omit<UsageTotals, 'cost_usd'> {
+/** The totals of a group, its amounts as numbers. */
+export interface GroupTotals extends Omit<UsageTotals, 'cost_usd' | 'saved_usd'> {
   readonly cost_usd: number | null
+  readonly saved_usd: number | null
 }
 
 /** The totals of each group over all steps. */
@@ -53,6 +55,7 @@ export function groupTotals(
     const sumOf = (metric: Metric) => series.reduce((sum, { values }) => sum + amountOf(values[group], metric), 0)
     const cost = sumOf('cost_usd')
     const unpriced = sumOf('unpriced')
+    const isUnknown = cost === 0 && unpriced > 0
     return {
       requests: sumOf('requests'),
       errors: sumOf('errors'),
@@ -60,7 +63,8 @@ export function groupTotals(
       output_tokens: sumOf('output_tokens'),
       cached_tokens: sumOf('cached_tokens'),
       reasoning_tokens: sumOf('reasoning_tokens'),
-      cost_usd: cost === 0 && unpriced > 0 ? null : cost,
+      cost_usd: isUnknown ? null : cost,
+      saved_usd: isUnknown ? null : sumOf('saved_usd'),
       unpriced,
     }
   })

@@ -1,6 +1,6 @@
 import { Paper, SimpleGrid, Skeleton, Text } from '@mantine/core'
 import type { UsageTotals } from '../../api/usage.ts'
-import { spent, unpricedNote } from '../../ui/money.ts'
+import { dollars, spent, unpricedNote } from '../../ui/money.ts'
 import { exactly, percent, roughly } from '../../ui/numbers.ts'
 import styles from './totals.module.css'
 
@@ -17,6 +17,7 @@ export function Totals({ totals }: { readonly totals: UsageTotals | undefined })
     output_tokens = 0,
     cached_tokens = 0,
     cost_usd = null,
+    saved_usd = null,
     unpriced = 0,
   } = totals ?? {}
   const tiles = [
@@ -26,9 +27,10 @@ export function Totals({ totals }: { readonly totals: UsageTotals | undefined })
     { name: 'Output tokens', value: roughly(output_tokens), exact: exactly(output_tokens) },
     { name: 'Cached input', value: percent(cached_tokens, input_tokens), exact: `${exactly(cached_tokens)} tokens` },
     { name: 'Cost', value: spent({ cost_usd, unpriced }), exact: costInFull(cost_usd, unpriced) },
+    { name: 'Saved by caches', value: dollars(saved_usd), exact: costInFull(saved_usd, unpriced) },
   ]
   return (
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, sm: 4, lg: 7 }} spacing="sm">
       {tiles.map(({ name, value, exact }) => (
         <Paper key={name} withBorder p="md" className={styles.tile}>
           <Text size="xs" c="dimmed">

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { costOf, createPrice, highestCost, type UsdPrice } from '../../../../core/limits/prices/price.ts'
+import { costOf, createPrice, highestCost, sumOfCosts, type UsdPrice } from '../../../../core/limits/prices/price.ts'
 import { TOKEN_CLASSES, tokenClasses } from '../../../../core/protocol/usage.ts'
 import type { Usage } from '../../../../core/sdk/api.ts'
 import { usageOfMessages as anthropic } from '../../../../core/sdk/messages-usage.ts'
@@ -214,6 +214,17 @@ describe('the cost of a call', () => {
       expect(formatUsd(cost!.nanoUsd)).to.equal(usd)
     })
   }
+
+  it('says what tokens from a cache would have cost more without it', () => {
+    const prompt_tokens_details = { cached_tokens: 600, cached_audio_tokens: 500 }
+    const usage: Usage = { prompt_tokens: 1000, completion_tokens: 10, total_tokens: 1010, prompt_tokens_details }
+    const rates = { input: 0.3, inputAudio: 1, cachedInput: 0.03, cachedInputAudio: 0.1, output: 2.5 }
+    // 100 × (0.3 − 0.03) + 500 × (1 − 0.1)
+    expect(costOf(createPrice('audio', rates), usage)?.savedNanoUsd).to.equal(477_000)
+    expect(costOf(createPrice('same', { input: 1, output: 1 }), usage)).to.not.have.property('savedNanoUsd')
+    const cost = costOf(createPrice('audio', rates), usage)
+    expect(sumOfCosts(cost, cost)?.savedNanoUsd).to.equal(954_000)
+  })
 
   it('is unknown if it has tokens of a class without a price', () => {
     const price = createPrice('embeddings', { input: 0.02 })
