@@ -19,6 +19,10 @@ import { addressesOption, OWN_HOSTS } from './addresses.ts'
 import { batchEmbedBody, embeddingParameters, toBatchEmbeddings } from './embeddings.ts'
 import { toImages } from './image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from './images.ts'
+import { apiOption, goesByInteractions } from './interactions/choice.ts'
+import { toRefusal as toInteractionRefusal } from './interactions/refusal.ts'
+import { interactionBody, interactionParameters } from './interactions/request.ts'
+import { InteractionTranslator } from './interactions/stream.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toCountRefusal, toRefusal } from './refusal.ts'
 import { countBody, formatPlan, generateBody, generateMethod, parameters, toCount } from './request.ts'
@@ -37,6 +41,7 @@ const schema = Type.Object(
         description: 'The base URL of the Gemini API: the address before /models. Without a version at its end it is v1beta.',
       }),
     ),
+    api: apiOption,
     facts: factsOption(factsRow),
     addresses: addressesOption,
   },
@@ -46,7 +51,10 @@ const schema = Type.Object(
 /** Google's Gemini API, with a key of AI Studio. The support of each parameter: docs/providers/gemini.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'gemini', schema, create })
 
-function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Static<typeof schema>, host: Host): Provider {
+function create(
+  { apiKey, baseUrl = BASE_URL, api = 'auto', facts = {}, addresses = [] }: Static<typeof schema>,
+  host: Host,
+): Provider {
   const { origin, path: base } = parseBaseUrl(baseUrl, { endpoint: '/models', example: BASE_URL })
   const prefix = /\/v\d\w*$/.test(base) ? base : `${base}/v1beta`
   const credentials = { 'x-goog-api-key': apiKey }
@@ -60,6 +68,19 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
     },
     reply: toImages,
   })
+  const isGoogle = origin === new URL(BASE_URL).origin
+  const byInteractions: ReturnType<NonNullable<Provider['chatBy']>> = {
+    parameters: interactionParameters,
+    takesCallStates: true,
+    async request(call, attempt) {
+      const target = { model: modelOf(call, attempt), facts: factsOf(attempt.model, facts), states: attempt.callStates }
+      const { body, dropped } = await host.compute(call, interactionBody, target)
+      return { origin, path: `${prefix}/interactions`, headers: { ...call.headers, ...credentials }, body, dropped }
+    },
+    translator: (call, { model }) =>
+      readFormat(new InteractionTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
+    error: toInteractionRefusal,
+  }
   return {
     parameters,
     addresses,
@@ -74,6 +95,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
     },
     translator: (call, { model }) =>
       readFormat(new GenerateTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
+    chatBy: (call, model) => (goesByInteractions(api, isGoogle, call, factsOf(model, facts)) ? byInteractions : undefined),
     endpoints: {
       'messages.count_tokens': {
         parameters,
