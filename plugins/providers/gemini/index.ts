@@ -19,7 +19,7 @@ import { addressesOption, OWN_HOSTS } from './addresses.ts'
 import { batchEmbedBody, embeddingParameters, toBatchEmbeddings } from './embeddings.ts'
 import { toImages } from './image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from './images.ts'
-import { apiOption, goesByInteractions } from './interactions/choice.ts'
+import { apiOption, carriesMore } from './interactions/choice.ts'
 import { toRefusal as toInteractionRefusal } from './interactions/refusal.ts'
 import { interactionBody, interactionParameters } from './interactions/request.ts'
 import { InteractionTranslator } from './interactions/stream.ts'
@@ -51,6 +51,9 @@ const schema = Type.Object(
 /** Google's Gemini API, with a key of AI Studio. The support of each parameter: docs/providers/gemini.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'gemini', schema, create })
 
+/** A way to serve chat completions. */
+type ChatWay = NonNullable<ReturnType<NonNullable<Provider['chatBy']>>>
+
 function create(
   { apiKey, baseUrl = BASE_URL, api = 'auto', facts = {}, addresses = [] }: Static<typeof schema>,
   host: Host,
@@ -68,8 +71,20 @@ function create(
     },
     reply: toImages,
   })
-  const isGoogle = origin === new URL(BASE_URL).origin
-  const byInteractions: ReturnType<NonNullable<Provider['chatBy']>> = {
+  const byGenerate: ChatWay = {
+    parameters,
+    takesCallStates: true,
+    async request(call, attempt) {
+      const path = `${prefix}/models/${modelOf(call, attempt)}:${generateMethod(call)}`
+      const target = { facts: factsOf(attempt.model, facts), callIds: true, tiers: true, states: attempt.callStates } as const
+      const { body, dropped } = await host.compute(call, generateBody, target)
+      return { origin, path, headers: { ...call.headers, ...credentials }, body, dropped }
+    },
+    translator: (call, { model }) =>
+      readFormat(new GenerateTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
+    error: toRefusal,
+  }
+  const byInteractions: ChatWay = {
     parameters: interactionParameters,
     takesCallStates: true,
     async request(call, attempt) {
@@ -81,21 +96,15 @@ function create(
       readFormat(new InteractionTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
     error: toInteractionRefusal,
   }
+  const chooses = api === 'auto' && origin === new URL(BASE_URL).origin
   return {
-    parameters,
+    ...(api === 'interactions' ? byInteractions : byGenerate),
+    ...(chooses && {
+      chatBy: (call: Call, model: string) => (carriesMore(call, factsOf(model, facts)) ? byInteractions : undefined),
+    }),
     addresses,
     ownHosts: OWN_HOSTS,
-    takesCallStates: true,
     toolNames: () => TOOL_NAMES,
-    async request(call, attempt) {
-      const path = `${prefix}/models/${modelOf(call, attempt)}:${generateMethod(call)}`
-      const target = { facts: factsOf(attempt.model, facts), callIds: true, tiers: true, states: attempt.callStates } as const
-      const { body, dropped } = await host.compute(call, generateBody, target)
-      return { origin, path, headers: { ...call.headers, ...credentials }, body, dropped }
-    },
-    translator: (call, { model }) =>
-      readFormat(new GenerateTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
-    chatBy: (call, model) => (goesByInteractions(api, isGoogle, call, factsOf(model, facts)) ? byInteractions : undefined),
     endpoints: {
       'messages.count_tokens': {
         parameters,
@@ -125,7 +134,6 @@ function create(
         reply: toBatchEmbeddings,
       },
     },
-    error: toRefusal,
     models: (signal) =>
       listModels((query) =>
         host.getJson(`${origin}${prefix}/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),

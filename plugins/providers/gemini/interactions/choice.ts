@@ -2,26 +2,21 @@ import { asksForNothing, type Call, Type } from 'unified-model-gateway/plugin'
 import type { ModelFacts } from '../models.ts'
 import { NUMBERS } from '../request.ts'
 
-/** By which of Google's APIs chat completions are served. */
-export type GeminiApi = 'auto' | 'generateContent' | 'interactions'
-
 /** The option `api` of a config. */
 export const apiOption = Type.Optional(
-  Type.Enum(['auto', 'generateContent', 'interactions'] satisfies GeminiApi[], {
+  Type.Enum(['auto', 'generateContent', 'interactions'], {
     default: 'auto',
     description:
       "By which of Google's APIs chat completions are served. auto: by the Interactions API the calls with tools or a search of the web, of models with thinking levels, if nothing of the call is lost; at Google's own address only.",
   }),
 )
 
-/** Whether a call goes by the Interactions API. `own`: at Google's own address, where that API is known to be. */
-export function goesByInteractions(api: GeminiApi, own: boolean, call: Call, facts: ModelFacts): boolean {
-  if (api !== 'auto') return api === 'interactions'
-  return own && facts.thinking === 'level' && CARRIES_MORE.some((key) => call.keys.includes(key)) && losesNothing(call, facts)
-}
+/** Whether the Interactions API carries more of a call than generateContent, and loses nothing of it. */
+export const carriesMore = (call: Call, facts: ModelFacts): boolean =>
+  facts.thinking === 'level' && GAINS.some((key) => call.keys.includes(key)) && losesNothing(call, facts)
 
-/** What calls need for which this API carries more: real ids of calls, signed thoughts as steps of their own, sources with their places. */
-const CARRIES_MORE = ['tools', 'web_search_options']
+/** What calls ask for of which this API carries more: real ids of calls, signed thoughts as steps of their own, sources with their places. */
+const GAINS = ['tools', 'web_search_options']
 
 /** Parameters that this API does not have, with those in `NUMBERS`: some of these it does not have, the others it is going to lose. */
 const ONLY_GENERATE = ['n', 'logprobs', 'top_logprobs', 'modalities']

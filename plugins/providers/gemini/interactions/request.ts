@@ -43,10 +43,6 @@ export const interactionParameters: Readonly<Record<string, ParameterSupport>> =
   reasoning_effort: mapped('generation_config.thinking_level, thinking_summaries'),
   thinking: mapped('generation_config.thinking_level, thinking_summaries'),
   reasoning: mapped('generation_config.thinking_level, thinking_summaries'),
-  service_tier: mapped('service_tier'),
-  web_search_options: mapped('tools'),
-  'messages.images': mapped('input'),
-  'tools.strict': mapped('generation_config.tool_choice'),
 
   top_k: dropped,
   frequency_penalty: dropped,
@@ -61,6 +57,11 @@ export const interactionParameters: Readonly<Record<string, ParameterSupport>> =
   logit_bias: refused('Gemini takes no logit biases.'),
 
   ...onlyOpenai,
+
+  service_tier: mapped('service_tier'),
+  web_search_options: mapped('tools'),
+  'messages.images': mapped('input'),
+  'tools.strict': mapped('generation_config.tool_choice'),
 }
 
 /** The model of a request, and what was kept of earlier replies. */
