@@ -23,7 +23,5 @@ const ONLY_GENERATE = ['n', 'logprobs', 'top_logprobs', 'modalities']
 
 /** Whether this API serves a call as generateContent does: it asks for nothing that the model takes there only. */
 const losesNothing = (call: Call, facts: ModelFacts): boolean =>
-  !call.keys.some((key) => {
-    const isLost = ONLY_GENERATE.includes(key) || NUMBERS.some(([name, , fact]) => name === key && facts[fact])
-    return isLost && !asksForNothing(key, call.member(key))
-  })
+  ONLY_GENERATE.every((name) => asksForNothing(name, call.member(name))) &&
+  NUMBERS.every(([name, , fact, idle]) => !facts[fact] || (call.member(name) ?? idle) === idle)

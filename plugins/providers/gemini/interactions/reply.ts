@@ -52,7 +52,7 @@ class Answer {
   #isBlocked = false
 
   add(step: ReplyStep): void {
-    switch (expectText(step.type, 'a type')) {
+    switch (expectString(step.type, 'a type of a step')) {
       case 'model_output':
         this.#isBlocked ||= expectUnfailed(step)
         for (const part of expectObjects(step.content, 'content')) this.#say(part)
@@ -91,9 +91,10 @@ class Answer {
   }
 
   #say(part: Readonly<Record<string, unknown>>): void {
-    if (part.type === 'image') this.#images.push(...toImage(part))
-    if (part.type !== 'text') return
-    const text = expectText(part.text, 'a text')
+    const type = expectString(part.type, 'a type of content')
+    if (type === 'image') this.#images.push(...toImage(part))
+    if (type !== 'text') return
+    const text = expectString(part.text, 'a text')
     const before = this.#content ?? ''
     this.#sources.push(...toSources(part.annotations, text, before.length).slice(0, MOST_SOURCES - this.#sources.length))
     this.#content = before + text
@@ -112,10 +113,11 @@ export function hasBlock({ errors, ...interaction }: Interaction & { readonly er
 }
 
 /** What may be told of a thought. */
-export const summaryOf = (summary: unknown): string =>
-  expectObjects(summary, 'a summary')
-    .map(({ text }) => expectText(text, 'a text'))
-    .join('')
+export const summaryOf = (summary: unknown): string => expectObjects(summary, 'a summary').map(summaryText).join('')
+
+/** The text of a part of a summary; a picture has none. */
+export const summaryText = ({ type, text }: Readonly<Record<string, unknown>>): string =>
+  type === 'image' ? '' : expectString(text, 'a text')
 
 /** A picture of an answer; none for an address, which only the gateway's key can read. */
 export function toImage({ mime_type: type, data }: Readonly<Record<string, unknown>>): readonly object[] {
@@ -137,10 +139,8 @@ export function finishOf({ status, errors }: Interaction, calls: number): Finish
   if (!hasEnded(status)) throw new Error('The interaction has not ended.')
   if (status === 'failed') throw failureOf(expectObjects(errors, 'errors')[0])
   if (status === 'cancelled') throw new UpstreamError({ status: 503, message: 'Gemini has cancelled the interaction.' })
-  if (status === 'completed' || status === 'requires_action') {
-    if (calls > 0) return 'tool_calls'
-    if (status === 'completed') return 'stop'
-  }
+  if (status === 'requires_action' && calls === 0) throw new Error('The interaction requires an action, and has no call.')
+  if (status === 'completed' || status === 'requires_action') return calls > 0 ? 'tool_calls' : 'stop'
   return 'length'
 }
 
@@ -186,6 +186,12 @@ const detailsOf = (counts: unknown): readonly object[] =>
     modality: textOf(modality).toUpperCase(),
     tokenCount: tokens,
   }))
+
+/** A text that must be there. Throws an Error for anything else. */
+export function expectString(value: unknown, what: string): string {
+  if (typeof value === 'string') return value
+  throw new Error(`unknown shape: ${what}`)
+}
 
 /** An object of an event. Throws an Error for anything else. */
 export const expectMember = (value: unknown, what: string): Readonly<Record<string, unknown>> => {

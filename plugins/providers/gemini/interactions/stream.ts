@@ -4,9 +4,8 @@ import {
   expectArguments,
   expectCallId,
   expectName,
-  expectObject,
+  expectObjects,
   expectText,
-  isRecord,
   KeptText,
   servedTier,
   type TranslatedChunk,
@@ -17,12 +16,14 @@ import {
 import { isBlocked } from './refusal.ts'
 import {
   expectMember,
+  expectString,
   expectUnfailed,
   finishOf,
   hasBlock,
   hasEnded,
   readInteraction,
   summaryOf,
+  summaryText,
   toCompletion,
   toImage,
   toSources,
@@ -80,7 +81,7 @@ export class InteractionTranslator implements Translator {
   *event({ data }: UpstreamEvent): Generator<TranslatedChunk> {
     if (this.#over || data === '[DONE]') return
     const event: InteractionEvent = readInteraction(JSON.parse(data))
-    switch (expectText(event.event_type, 'a type of an event')) {
+    switch (expectString(event.event_type, 'a type of an event')) {
       case 'interaction.created': {
         const { id } = expectMember(event.interaction, 'an interaction')
         if (typeof id === 'string' && id !== '') yield { id, choices: [] }
@@ -117,14 +118,15 @@ export class InteractionTranslator implements Translator {
   }
 
   *#start(index: unknown, step: Readonly<Record<string, unknown>>): Generator<TranslatedChunk> {
+    const type = expectString(step.type, 'a type of a step')
+    if (this.#steps.get(index)?.type === type) throw new Error('a step that begins twice')
     yield* this.#stop(index)
-    const type = expectText(step.type, 'a type of a step')
     const open: OpenStep = { type, call: this.#calls, json: undefined, from: this.#length, said: '' }
     this.#steps.set(index, open)
     if (this.#steps.size > MOST_OPEN) throw new Error(`more than ${MOST_OPEN} steps that have not ended`)
     if (type === 'model_output') {
       this.#isBlocked ||= expectUnfailed(step)
-      for (const part of Array.isArray(step.content) ? step.content.filter(isRecord) : []) yield* this.#say(open, part)
+      for (const part of expectObjects(step.content, 'content')) yield* this.#say(open, part)
     } else if (type === 'thought') {
       yield* chunk.fromText(chunk.reasoning, summaryOf(step.summary))
       this.#sign(open, step.signature)
@@ -140,20 +142,20 @@ export class InteractionTranslator implements Translator {
   *#continue(index: unknown, delta: Readonly<Record<string, unknown>>): Generator<TranslatedChunk> {
     const step = this.#steps.get(index)
     if (step === undefined) throw new Error('a delta of a step that has not begun')
-    switch (expectText(delta.type, 'a type of a delta')) {
+    switch (expectString(delta.type, 'a type of a delta')) {
       case 'text':
       case 'image':
       case 'text_annotation_delta':
         if (step.type === 'model_output') yield* this.#say(step, delta)
         break
       case 'thought_summary':
-        yield* chunk.fromText(chunk.reasoning, expectObject(delta.content, 'content')?.text)
+        yield* chunk.fromText(chunk.reasoning, summaryText(expectMember(delta.content, 'content')))
         break
       case 'thought_signature':
         if (step.type === 'thought') this.#sign(step, delta.signature)
         break
       case 'arguments_delta': {
-        const text = expectText(delta.arguments, 'arguments')
+        const text = expectString(delta.arguments, 'arguments')
         if (step.type !== 'function_call' || text === '') break
         step.json = undefined
         yield chunk.toolArguments(step.call, text)
@@ -174,7 +176,7 @@ export class InteractionTranslator implements Translator {
       this.#hasAnswer ||= images.length > 0
       if (images.length > 0) yield { choices: [{ index: 0, delta: { images } }] }
     } else if (type === 'text') {
-      const text = expectText(part.text, 'a text')
+      const text = expectString(part.text, 'a text')
       this.#hasAnswer = true
       this.#length += text.length
       if (this.#searches) step.said += this.#kept.add(text)

@@ -85,10 +85,6 @@ describeProvider({
       ...interaction([output('Once upon')], { status: 'requires_continuation' }),
       says: { text: 'Once upon', finish: 'length' },
     },
-    'requires_action without a call of a function': {
-      ...interaction([output('Once upon')], { status: 'requires_action' }),
-      says: { text: 'Once upon', finish: 'length' },
-    },
   },
 
   errors: {
