@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { gather, runTranslator, testCall } from 'unified-model-gateway/plugin/testing'
-import { interactionParameters, toInteractionRequest } from '../../../../plugins/providers/gemini/interactions/request.ts'
+import { interactionParameters, toInteractionRequest } from '../../../../plugins/providers/gemini/interaction-request.ts'
 import { factsOf } from '../../../../plugins/providers/gemini/models.ts'
 import { expectParametersOn, providerPage } from '../../../support/provider-page.ts'
 import { readChunks } from '../../../support/read-chunks.ts'

@@ -1,5 +1,5 @@
 import { isRecord, parseRecord, textOf, UpstreamError, type UpstreamRefusal } from 'unified-model-gateway/plugin'
-import { toRefusal as toGoogleRefusal } from '../refusal.ts'
+import { toRefusal as toGoogleRefusal } from './refusal.ts'
 
 /**
  * The codes of the Interactions API ("API errors", ai.google.dev; read 2026-11-27), as the gateway's refusals. A code that is not among them is the name of an HTTP

@@ -16,12 +16,12 @@ import {
   refused,
   withCallStates,
 } from 'unified-model-gateway/plugin'
-import type { ModelFacts } from '../models.ts'
-import { formatPlan, stopSequencesOf, TIERS, toInt32, toResponseSchema } from '../request.ts'
-import { type AskedTools, readTools } from '../tools.ts'
-import { toInput } from './steps.ts'
-import { toThinking } from './thoughts.ts'
-import type { GenerationConfig, InteractionRequest, ResponseFormat, Tool } from './wire.ts'
+import { toInput } from './interaction-steps.ts'
+import { toThinking } from './interaction-thoughts.ts'
+import type { GenerationConfig, InteractionRequest, ResponseFormat, Tool } from './interaction-wire.ts'
+import type { ModelFacts } from './models.ts'
+import { formatPlan, stopSequencesOf, TIERS, toInt32, toResponseSchema } from './request.ts'
+import { type AskedTools, readTools } from './tools.ts'
 
 const ONLY_GENERATE = 'The Interactions API does not have it: let the namespace call generateContent (`api`).'
 

@@ -10,12 +10,12 @@ import {
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
-import { toMadeImages, toParts, toText } from '../content.ts'
-import { PLACEHOLDER } from '../messages.ts'
-import type { ModelFacts } from '../models.ts'
-import type { Part } from '../wire.ts'
-import { readThoughtState } from './thoughts.ts'
-import type { Content, FunctionCallStep, InputStep, InteractionRequest } from './wire.ts'
+import { toMadeImages, toParts, toText } from './content.ts'
+import { readThoughtState } from './interaction-thoughts.ts'
+import type { Content, FunctionCallStep, InputStep, InteractionRequest } from './interaction-wire.ts'
+import { PLACEHOLDER } from './messages.ts'
+import type { ModelFacts } from './models.ts'
+import type { Part } from './wire.ts'
 
 /**
  * Translates a conversation. Throws `GatewayError` (400) for content that Gemini cannot read, and if a tool call has no result or a

@@ -1,6 +1,6 @@
 import { asksForNothing, type Call, Type } from 'unified-model-gateway/plugin'
-import type { ModelFacts } from '../models.ts'
-import { NUMBERS } from '../request.ts'
+import type { ModelFacts } from './models.ts'
+import { NUMBERS } from './request.ts'
 
 /** The option `api` of a config. */
 export const apiOption = Type.Optional(

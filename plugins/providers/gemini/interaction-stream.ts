@@ -13,7 +13,7 @@ import {
   type Translator,
   type UpstreamEvent,
 } from 'unified-model-gateway/plugin'
-import { isBlocked } from './refusal.ts'
+import { failureOf, isBlocked } from './interaction-refusal.ts'
 import {
   expectMember,
   expectString,
@@ -29,9 +29,9 @@ import {
   toSources,
   toUsage,
   usageOf,
-} from './reply.ts'
-import { toThoughtState } from './thoughts.ts'
-import type { Interaction, InteractionEvent } from './wire.ts'
+} from './interaction-reply.ts'
+import { toThoughtState } from './interaction-thoughts.ts'
+import type { Interaction, InteractionEvent } from './interaction-wire.ts'
 
 /** A step that has begun. */
 interface OpenStep {
@@ -108,8 +108,8 @@ export class InteractionTranslator implements Translator {
         break
       }
       case 'error':
-        // `readInteraction` has thrown any other.
-        if (isBlocked(event.error)) yield* this.#finish({ status: 'incomplete', errors: [event.error] })
+        if (!isBlocked(event.error)) throw failureOf(event.error)
+        yield* this.#finish({ status: 'incomplete', errors: [event.error] })
     }
   }
 

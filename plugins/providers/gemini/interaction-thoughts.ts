@@ -1,7 +1,7 @@
 import { type AskedThinking, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
-import type { ModelFacts } from '../models.ts'
-import { expectEffort, nearestLevel } from '../reasoning.ts'
-import type { GenerationConfig } from './wire.ts'
+import type { GenerationConfig } from './interaction-wire.ts'
+import type { ModelFacts } from './models.ts'
+import { expectEffort, nearestLevel } from './reasoning.ts'
 
 /** What the client asks for, as this API takes it: a level, of every model that thinks. Throws `GatewayError` (400) for an unknown effort. */
 export function toThinking(

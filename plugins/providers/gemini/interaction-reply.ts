@@ -16,10 +16,10 @@ import {
   type Usage,
   urlCitation,
 } from 'unified-model-gateway/plugin'
-import { toUsage as toGoogleUsage } from '../reply.ts'
-import { failureOf, isBlocked } from './refusal.ts'
-import { toThoughtState } from './thoughts.ts'
-import type { Interaction, InteractionUsage, ReplyStep } from './wire.ts'
+import { failureOf, isBlocked } from './interaction-refusal.ts'
+import { toThoughtState } from './interaction-thoughts.ts'
+import type { Interaction, InteractionUsage, ReplyStep } from './interaction-wire.ts'
+import { toUsage as toGoogleUsage } from './reply.ts'
 
 /** Translates a whole interaction to a completion. Throws `UpstreamError` for one that has failed, `Error` for any other body. */
 export function toCompletion(body: unknown): TranslatedCompletion {
