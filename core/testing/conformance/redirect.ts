@@ -38,6 +38,12 @@ function redirected(provider: Provider, upstream: string): Provider {
     }
   const own: Partial<Provider> = {
     request: toUpstream((call, attempt) => provider.request(call, attempt)),
+    ...(provider.chatBy && {
+      chatBy(call, model, refused) {
+        const way = provider.chatBy!(call, model, refused)
+        return way && overlaid(way, { request: toUpstream((call, attempt) => way.request(call, attempt)) })
+      },
+    }),
     ...(provider.endpoints && {
       endpoints: Object.fromEntries(
         Object.entries(provider.endpoints).map(([name, handler]) => [
@@ -51,7 +57,7 @@ function redirected(provider: Provider, upstream: string): Provider {
 }
 
 /** The object with some members replaced. Its methods keep their `this`, which may have private members. */
-function overlaid<Target extends Provider | EndpointHandler>(target: Target, own: Partial<Target>): Target {
+function overlaid<Target extends Pick<Provider, 'request'> | EndpointHandler>(target: Target, own: Partial<Target>): Target {
   return new Proxy(target, {
     get(_, name) {
       if (Object.hasOwn(own, name)) return own[name as keyof Target]

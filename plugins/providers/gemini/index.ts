@@ -16,9 +16,13 @@ import {
   Type,
 } from 'unified-model-gateway/plugin'
 import { addressesOption, OWN_HOSTS } from './addresses.ts'
+import { apiOption, carriesMore } from './api-choice.ts'
 import { batchEmbedBody, embeddingParameters, toBatchEmbeddings } from './embeddings.ts'
 import { toImages } from './image-reply.ts'
 import { editParameters, formImages, imageBody, imageHeaders, imageParameters, writesImages } from './images.ts'
+import { toRefusal as toInteractionRefusal } from './interaction-refusal.ts'
+import { interactionBody, interactionParameters } from './interaction-request.ts'
+import { InteractionTranslator } from './interaction-stream.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toCountRefusal, toRefusal } from './refusal.ts'
 import { countBody, formatPlan, generateBody, generateMethod, parameters, toCount } from './request.ts'
@@ -37,6 +41,7 @@ const schema = Type.Object(
         description: 'The base URL of the Gemini API: the address before /models. Without a version at its end it is v1beta.',
       }),
     ),
+    api: apiOption,
     facts: factsOption(factsRow),
     addresses: addressesOption,
   },
@@ -46,7 +51,13 @@ const schema = Type.Object(
 /** Google's Gemini API, with a key of AI Studio. The support of each parameter: docs/providers/gemini.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'gemini', schema, create })
 
-function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Static<typeof schema>, host: Host): Provider {
+/** A way to serve chat completions. */
+type ChatWay = NonNullable<ReturnType<NonNullable<Provider['chatBy']>>>
+
+function create(
+  { apiKey, baseUrl = BASE_URL, api = 'auto', facts = {}, addresses = [] }: Static<typeof schema>,
+  host: Host,
+): Provider {
   const { origin, path: base } = parseBaseUrl(baseUrl, { endpoint: '/models', example: BASE_URL })
   const prefix = /\/v\d\w*$/.test(base) ? base : `${base}/v1beta`
   const credentials = { 'x-goog-api-key': apiKey }
@@ -60,12 +71,9 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
     },
     reply: toImages,
   })
-  return {
+  const byGenerate: ChatWay = {
     parameters,
-    addresses,
-    ownHosts: OWN_HOSTS,
     takesCallStates: true,
-    toolNames: () => TOOL_NAMES,
     async request(call, attempt) {
       const path = `${prefix}/models/${modelOf(call, attempt)}:${generateMethod(call)}`
       const target = { facts: factsOf(attempt.model, facts), callIds: true, tiers: true, states: attempt.callStates } as const
@@ -74,6 +82,29 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
     },
     translator: (call, { model }) =>
       readFormat(new GenerateTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
+    error: toRefusal,
+  }
+  const byInteractions: ChatWay = {
+    parameters: interactionParameters,
+    takesCallStates: true,
+    async request(call, attempt) {
+      const target = { model: modelOf(call, attempt), facts: factsOf(attempt.model, facts), states: attempt.callStates }
+      const { body, dropped } = await host.compute(call, interactionBody, target)
+      return { origin, path: `${prefix}/interactions`, headers: { ...call.headers, ...credentials }, body, dropped }
+    },
+    translator: (call, { model }) =>
+      readFormat(new InteractionTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
+    error: toInteractionRefusal,
+  }
+  const chooses = api === 'auto' && origin === new URL(BASE_URL).origin
+  return {
+    ...(api === 'interactions' ? byInteractions : byGenerate),
+    ...(chooses && {
+      chatBy: (call: Call, model: string) => (carriesMore(call, factsOf(model, facts)) ? byInteractions : undefined),
+    }),
+    addresses,
+    ownHosts: OWN_HOSTS,
+    toolNames: () => TOOL_NAMES,
     endpoints: {
       'messages.count_tokens': {
         parameters,
@@ -103,7 +134,6 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
         reply: toBatchEmbeddings,
       },
     },
-    error: toRefusal,
     models: (signal) =>
       listModels((query) =>
         host.getJson(`${origin}${prefix}/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),

@@ -53,7 +53,7 @@ interface Turn {
 }
 
 /** What the user says before a model that speaks first: a function call has to follow a turn of the user. */
-const PLACEHOLDER = '…'
+export const PLACEHOLDER = '…'
 
 class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
   readonly takesPictures = true

@@ -9,7 +9,8 @@ export interface Reasoning {
   readonly dropped?: boolean
 }
 
-type Level = ModelFacts['levels'][number]
+/** A thinking level. */
+export type Level = ModelFacts['levels'][number]
 
 /** Per OpenAI effort: Gemini's level, and for models with a budget its tokens ("OpenAI compatibility", ai.google.dev). */
 const EFFORTS: ReadonlyMap<string, { readonly level: Level; readonly budget: number }> = new Map([
@@ -27,8 +28,7 @@ const ORDER: readonly Level[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']
 export function toReasoning(asked: AskedThinking | undefined, facts: ModelFacts): Reasoning {
   if (asked === undefined) return {}
   const { effort, budget: tokens } = asked
-  const requested = EFFORTS.get(effort)
-  if (!requested) throw invalidValue(asked.param, `expected one of ${[...EFFORTS.keys()].join(', ')}`)
+  const requested = expectEffort(asked)
   const isOff = effort === 'none'
   if (facts.thinking === 'none') return isOff ? {} : { dropped: true }
   const shown = !isOff && { includeThoughts: true }
@@ -39,8 +39,15 @@ export function toReasoning(asked: AskedThinking | undefined, facts: ModelFacts)
   return { thinkingConfig: { thinkingBudget: budget, ...shown }, dropped: tokens !== undefined && budget !== tokens }
 }
 
+/** What an effort is in Google's terms. Throws `GatewayError` (400) for an unknown one. */
+export function expectEffort({ effort, param }: AskedThinking): { readonly level: Level; readonly budget: number } {
+  const requested = EFFORTS.get(effort)
+  if (requested) return requested
+  throw invalidValue(param, `expected one of ${[...EFFORTS.keys()].join(', ')}`)
+}
+
 /** The highest level of the model up to the requested one, or its lowest. */
-function nearestLevel(requested: Level, { levels }: ModelFacts): Level {
+export function nearestLevel(requested: Level, { levels }: ModelFacts): Level {
   const known = ORDER.filter((level) => levels.includes(level))
   return known.findLast((level) => ORDER.indexOf(level) <= ORDER.indexOf(requested)) ?? known[0]!
 }

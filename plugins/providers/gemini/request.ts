@@ -52,7 +52,7 @@ type Schema = Readonly<Record<string, unknown>>
  * A JSON Schema for `responseJsonSchema`: Google enforces a subset of the keywords and ignores the rest, so the rest moves to the
  * description (`GenerateContentConfig.responseJsonSchema` of @google/genai 3.1 lists the subset).
  */
-function toResponseSchema(schema: Schema): Schema {
+export function toResponseSchema(schema: Schema): Schema {
   const equivalent = withEquivalents(schema)
   // Google takes no other keyword beside a reference.
   if (typeof equivalent.$ref === 'string') return { $ref: equivalent.$ref.replace(/^#\/definitions\//, '#/$defs/') }
@@ -114,7 +114,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
  * The tiers of both of Google's APIs ("Flex inference", "Priority inference", ai.google.dev; "Flex PayGo", "Priority PayGo", docs.cloud.google.com; read
  * 2026-11-26).
  */
-const TIERS = { flex: 'flex', priority: 'priority' }
+export const TIERS = { flex: 'flex', priority: 'priority' }
 
 /** The method of a call, the last segment of its path after the model's name and a colon. */
 export function generateMethod({ stream }: Call): string {
@@ -235,12 +235,12 @@ function toLimits(body: Readonly<ChatRequest>, facts: ModelFacts): GenerationCon
 }
 
 /** OpenAI's seed has 64 bits, Google's 32: equal seeds stay equal. */
-function toInt32(seed: number): number {
+export function toInt32(seed: number): number {
   return Math.abs(Math.trunc(seed)) % 2 ** 31
 }
 
 /** Numbers that some models do not take: OpenAI's name, Google's, the fact that decides, and the default. */
-const NUMBERS = [
+export const NUMBERS = [
   ['temperature', 'temperature', 'sampling', 1],
   ['top_p', 'topP', 'sampling', 1],
   ['top_k', 'topK', 'sampling', 0],
@@ -256,9 +256,13 @@ function toSampling(body: Readonly<ChatRequest>, facts: ModelFacts): Split {
   }
 }
 
+/** The stop sequences of a request without the empty ones, which Google refuses. */
+export const stopSequencesOf = ({ stop }: Readonly<ChatRequest>): readonly string[] =>
+  [stop ?? []].flat().filter((sequence) => sequence !== '')
+
 function toStop(body: Readonly<ChatRequest>): Split {
   const requested = [body.stop ?? []].flat()
-  const stopSequences = requested.filter((sequence) => sequence !== '')
+  const stopSequences = stopSequencesOf(body)
   return {
     sent: { ...(stopSequences.length > 0 && { stopSequences }) },
     dropped: stopSequences.length < requested.length ? ['stop'] : [],

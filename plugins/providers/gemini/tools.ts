@@ -17,8 +17,29 @@ export interface Toolset {
   readonly toolConfig?: ToolConfig
 }
 
-/** Translates the tools and their choice. Throws `GatewayError` (400) for custom tools. */
+type FunctionOf = Extract<ChatTool, { type: 'function' }>['function']
+
+/** What a request says about tools, as far as Google takes it. */
+export interface AskedTools {
+  /** Google's own search of the web, which excludes functions. */
+  readonly search: boolean
+  readonly functions: readonly FunctionOf[]
+  readonly choice: AllowedTools
+  /** Whether the schema of a function is to be enforced. */
+  readonly strict: boolean
+}
+
+/** Translates the tools and their choice for generateContent. Throws `GatewayError` (400) for custom tools. */
 export function toToolset(body: Readonly<ChatRequest>): Toolset {
+  const { search, functions, choice, strict } = readTools(body)
+  if (search) return { tools: [{ googleSearch: {} }] }
+  if (functions.length === 0) return {}
+  const toolConfig = toConfig(choice, strict)
+  return { tools: [{ functionDeclarations: functions.map(toDeclaration) }], ...(toolConfig && { toolConfig }) }
+}
+
+/** The tools of a request, and their choice. Throws `GatewayError` (400) for custom tools, and for a search together with functions. */
+export function readTools(body: Readonly<ChatRequest>): AskedTools {
   const search = readWebSearch(body)
   if (search !== undefined && (body.tools ?? []).length > 0) {
     // "Grounding with Google Search", docs.cloud.google.com (read 2026-11-26): no other tools in the same request.
@@ -27,25 +48,21 @@ export function toToolset(body: Readonly<ChatRequest>): Toolset {
       'Gemini searches the web only in calls without `tools`: send one of the two.',
     )
   }
-  if (search !== undefined) return { tools: [{ googleSearch: {} }] }
-  const all = (body.tools ?? []).map((tool, index) => toFunction(tool, `tools[${index}]`))
-  const allowed = readToolChoice(body.tool_choice)
-  const { mode, names } = allowed
+  const all = (body.tools ?? []).map((tool, index) => expectFunction(tool, `tools[${index}]`))
+  const choice = readToolChoice(body.tool_choice)
+  const { mode, names } = choice
   // Google takes names of allowed functions only if one must be called.
   const functions = mode === 'auto' && names ? all.filter(({ name }) => names.has(name)) : all
-  if (functions.length === 0) return {}
-  const toolConfig = toConfig(allowed, body.tools!.some(isStrict))
-  return { tools: [{ functionDeclarations: functions }], ...(toolConfig && { toolConfig }) }
+  return { search: search !== undefined, functions, choice, strict: all.some(({ strict }) => strict === true) }
 }
 
-function toFunction(tool: ChatTool, path: string): FunctionDeclaration {
-  if (tool.type !== 'function') throw unsupportedParameter(path, 'Gemini takes tools of type `function` only.')
-  const { name, description, parameters } = tool.function
+function expectFunction(tool: ChatTool, path: string): FunctionOf {
+  if (tool.type === 'function') return tool.function
+  throw unsupportedParameter(path, 'Gemini takes tools of type `function` only.')
+}
+
+function toDeclaration({ name, description, parameters }: FunctionOf): FunctionDeclaration {
   return { name, ...(description && { description }), ...(parameters && { parametersJsonSchema: parameters }) }
-}
-
-function isStrict(tool: ChatTool): boolean {
-  return tool.type === 'function' && tool.function.strict === true
 }
 
 /** Google enforces a strict tool's schema in mode `ANY`, and in mode `VALIDATED` if no call is required. */

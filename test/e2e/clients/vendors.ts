@@ -8,6 +8,7 @@ import * as bedrock from '../../plugins/providers/bedrock/converse-reply.ts'
 import { chunkOf } from '../../plugins/providers/bedrock/invoke-model.ts'
 import * as cohere from '../../plugins/providers/cohere/chat-reply.ts'
 import * as gemini from '../../plugins/providers/gemini/generate-content.ts'
+import * as interactions from '../../plugins/providers/gemini/interactions.ts'
 import * as ollama from '../../plugins/providers/ollama/chat-api.ts'
 import { STRICT_VENDORS, type StrictVendor } from '../../support/strict-vendors.ts'
 
@@ -72,6 +73,13 @@ const google = ({ reasoning = '', text = '', tools = [] }: Said, _path: string, 
     ...tools.map(({ name, arguments: values }, index) =>
       gemini.call(name, values, index === 0 ? { thoughtSignature: SIGNATURE } : {}),
     ),
+  ])
+
+const googleByInteractions = ({ reasoning, text, tools = [] }: Said, _path: string, count = 2) =>
+  interactions.interaction([
+    ...(reasoning === undefined ? [] : [interactions.thought(SIGNATURE, ...inPieces(reasoning, count))]),
+    ...(text === undefined ? [] : [interactions.output(...inPieces(text, count))]),
+    ...tools.map(({ name, arguments: values, id }, index) => interactions.call(id ?? `${name}_${index}`, name, values)),
   ])
 
 /** Converse, or InvokeModel where the client's request is passed through. */
@@ -169,6 +177,16 @@ export const VENDORS: readonly Vendor[] = [
     reachedBy: '`generateContent`',
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
     reply: google,
+    returns: () => [SIGNATURE],
+    counts: true,
+  },
+  {
+    name: 'gemini-by-interactions',
+    provider: 'gemini',
+    model: 'gemini-3.6-flash',
+    reachedBy: 'Interactions',
+    config: (origin) => ({ baseUrl: origin, apiKey: KEY, api: 'interactions' }),
+    reply: googleByInteractions,
     returns: () => [SIGNATURE],
     counts: true,
   },

@@ -4,6 +4,7 @@ import { json, type Script, sse } from '../../../core/testing/kit.ts'
 import { message, text, thinking, tool } from '../../plugins/providers/anthropic/messages-api.ts'
 import { event as frame } from '../../plugins/providers/bedrock/support.ts'
 import { call, reply as gemini, thought } from '../../plugins/providers/gemini/generate-content.ts'
+import * as interactions from '../../plugins/providers/gemini/interactions.ts'
 
 /** What a model does in a turn: it thinks and calls the tool, or it ends with `Done.`. */
 export interface Turn {
@@ -51,6 +52,8 @@ interface Part {
   readonly name?: string
   readonly input?: object
   readonly signature?: string
+  /** Of a step of Gemini's. */
+  readonly result?: string
   readonly toolUse?: { readonly name: string; readonly input: object }
   readonly toolResult?: { readonly content: readonly Part[] }
   readonly reasoningContent?: { readonly reasoningText: { readonly signature: string } }
@@ -158,6 +161,26 @@ const google: LoopUpstream = {
     ),
 }
 
+const googleByInteractions: LoopUpstream = {
+  name: 'gemini by interactions',
+  model: 'gemini-3.6-flash',
+  namespace: (origin) => ({ provider: 'gemini', config: { baseUrl: origin, apiKey: '${env:KEY}', api: 'interactions' } }),
+  reply({ number, isLast, stream }) {
+    const called = interactions.call(newId('call'), 'look', { at: number })
+    const sent = interactions.interaction(
+      isLast ? [interactions.output(DONE)] : [interactions.thought(stateOf(number), THOUGHTS), called],
+    )
+    return stream ? sse(sent.stream) : json(sent.whole)
+  },
+  conversation: (body) =>
+    (body as { input: Part[] }).input.flatMap((step) => {
+      if (step.type === 'thought') return [`state ${step.signature}`]
+      if (step.type === 'function_call') return [`call ${step.name} ${JSON.stringify(step.arguments)}`]
+      if (step.type === 'function_result') return [`result ${step.result}`]
+      return said(step.type === 'model_output' ? 'assistant' : 'user', textOf(step.content))
+    }),
+}
+
 const chunk = (delta: object, finish_reason: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
 
@@ -247,4 +270,12 @@ const open: LoopUpstream = {
 }
 
 /** One of each kind of state. */
-export const LOOP_UPSTREAMS: readonly LoopUpstream[] = [anthropic, google, bedrock, openai, openaiByResponses, open]
+export const LOOP_UPSTREAMS: readonly LoopUpstream[] = [
+  anthropic,
+  google,
+  googleByInteractions,
+  bedrock,
+  openai,
+  openaiByResponses,
+  open,
+]

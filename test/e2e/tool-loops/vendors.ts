@@ -7,6 +7,7 @@ import { message, text, thinking, tool } from '../../plugins/providers/anthropic
 import { event as frame } from '../../plugins/providers/bedrock/support.ts'
 import { content as coherePart, reply as cohereReply, tool as cohereTool } from '../../plugins/providers/cohere/chat-reply.ts'
 import { call as googleCall, reply as googleReply, thought } from '../../plugins/providers/gemini/generate-content.ts'
+import * as interactions from '../../plugins/providers/gemini/interactions.ts'
 import { reply as ollamaReply } from '../../plugins/providers/ollama/chat-api.ts'
 
 /** What a vendor says: its state and a call of the tool, or the end. */
@@ -44,14 +45,17 @@ export interface Vendor {
   readonly takesText?: true
 }
 
-/** Google's two APIs: what one has signed, the other takes. */
-const GOOGLE = ['gemini', 'thought-signatures: gemini']
+/** Google's own APIs, of one vendor to the gateway: its translators write the same members. */
+const GEMINI = ['gemini', 'gemini by interactions']
+/** With the one that speaks OpenAI's: what one has signed, the others take. */
+const GOOGLE = [...GEMINI, 'thought-signatures: gemini']
 /** Claude on two clouds gets the bytes of a client of its own protocol, with what the other one has signed. */
 const CLAUDE = ['anthropic', 'vertex']
 
 /** Whether a vendor may get what another one has made, from clients of a protocol. */
 export const mayHave = (vendor: Vendor, by: string, protocol: string): boolean =>
   (protocol === 'chat completions' && (vendor.takesText === true || [by, vendor.name].every((name) => GOOGLE.includes(name)))) ||
+  [by, vendor.name].every((name) => GEMINI.includes(name)) ||
   (protocol === 'messages' && [by, vendor.name].every((name) => CLAUDE.includes(name)))
 
 /** The state of a turn. */
@@ -204,6 +208,38 @@ const gemini: Vendor = {
     })
       ? 'Function call is missing a thought_signature in functionCall parts.'
       : undefined,
+}
+
+interface InteractionStep {
+  readonly type: string
+  readonly id?: string
+  readonly call_id?: string
+  readonly signature?: string
+  readonly arguments?: HeardCall
+}
+
+const geminiByInteractions: Vendor = {
+  name: 'gemini by interactions',
+  model: 'gemini-3.6-flash',
+  namespace: (origin) => ({ provider: 'gemini', config: { ...key(origin), api: 'interactions' } }),
+  reply(saying) {
+    const called = interactions.call(`look_${saying.by.length}_${saying.turn}`, 'look', JSON.parse(argumentsOf(saying)))
+    const steps = saying.isLast ? [interactions.output(DONE)] : [interactions.thought(stateOf(saying), 'Hm.'), called]
+    const { whole, stream } = interactions.interaction(steps)
+    return saying.stream ? sse(stream) : json(whole)
+  },
+  heard(body) {
+    const { input } = body as { input: readonly InteractionStep[] }
+    return input.flatMap(({ type, arguments: args }, index) => {
+      const before = input.slice(0, index).findLast((step) => step.type !== 'model_output')
+      return type === 'function_call' ? [of(args!, before?.signature)] : []
+    })
+  },
+  refuse(body) {
+    const { input } = body as { input: readonly InteractionStep[] }
+    const ids = input.flatMap(({ type, id }) => (type === 'function_call' ? [id] : []))
+    return new Set(ids).size < ids.length ? 'Two calls have the same id.' : undefined
+  },
 }
 
 interface CohereMessage {
@@ -515,12 +551,13 @@ const WIRES: Readonly<Record<HistoryKind, Omit<Wire, 'config'>>> = {
 const ofKind = (kind: HistoryKind, preset: string): Vendor =>
   open(`${kind}: ${preset}`, { ...WIRES[kind], config: { preset, responses: false } })
 
-/** The nine providers, and each kind of history of openai-compatible. */
+/** The nine providers, Gemini by both of its APIs, and each kind of history of openai-compatible. */
 export const VENDORS: readonly Vendor[] = [
   anthropic,
   bedrock,
   cohere,
   gemini,
+  geminiByInteractions,
   ollama,
   sandbox,
   vertex,

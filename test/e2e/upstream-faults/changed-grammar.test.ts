@@ -31,6 +31,7 @@ const WAYS = [STRICT_CHAT, MESSAGES, RESPONSES]
 const READERS: readonly Reader[] = [
   { name: 'anthropic', ways: [STRICT_CHAT, RESPONSES], path: '', ends: 2 },
   { name: 'gemini', ways: WAYS, path: '', ends: 1 },
+  { name: 'gemini-by-interactions', ways: WAYS, path: '', ends: 2 },
   { name: 'vertex-gemini', ways: WAYS, path: '', ends: 1 },
   { name: 'vertex-claude', ways: [STRICT_CHAT, RESPONSES], path: '', ends: 2 },
   { name: 'bedrock', ways: [STRICT_CHAT, RESPONSES], path: '', ends: 2 },

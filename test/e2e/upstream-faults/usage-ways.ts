@@ -2,6 +2,7 @@
 import { type Bytes, DONE, event } from '../../../core/testing/kit.ts'
 import { chunkOf as invokedEvent } from '../../plugins/providers/bedrock/invoke-model.ts'
 import { event as bedrockEvent, exception } from '../../plugins/providers/bedrock/support.ts'
+import { interaction, interactionEvent, output, thought } from '../../plugins/providers/gemini/interactions.ts'
 import { named } from '../messages/fixture.ts'
 
 /** Thoughts and then text, 400 tokens each, in few events. */
@@ -204,6 +205,16 @@ const GEMINI: Speech = {
   wholeFailure: (usage) => ({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }], usageMetadata: usage }),
 }
 
+const FAILED = { status: 'failed', errors: [{ code: 'api_error', message: 'It failed.' }] }
+
+const INTERACTIONS: Speech = {
+  usage: (total_input_tokens, total_output_tokens) => ({ total_input_tokens, total_output_tokens }),
+  stream: (usage) => interaction([thought('c2ln', ...THOUGHTS), output(...TEXTS)], { usage: usage as object }).stream,
+  whole: (usage) => interaction([thought('c2ln', THOUGHT), output(TEXT)], { usage: usage as object }).whole,
+  failure: (usage) => interactionEvent('interaction.completed', { interaction: { ...FAILED, usage } }),
+  wholeFailure: (usage) => ({ ...FAILED, usage }),
+}
+
 const CONVERSE: Speech = {
   usage: (inputTokens, outputTokens) => ({ inputTokens, outputTokens }),
   streamType: 'application/vnd.amazon.eventstream',
@@ -351,6 +362,12 @@ const UPSTREAMS: Readonly<Record<string, Upstream>> = {
     model: 'gemini-x',
     config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
     speeches: translated(GEMINI),
+  },
+  'gemini-by-interactions': {
+    provider: 'gemini',
+    model: 'gemini-x',
+    config: (origin) => ({ baseUrl: origin, apiKey: KEY, api: 'interactions' }),
+    speeches: translated(INTERACTIONS),
   },
   'vertex-gemini': {
     provider: 'vertex',

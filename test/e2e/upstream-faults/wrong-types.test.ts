@@ -29,7 +29,7 @@ const MESSAGE = /^(?:type|message|content|stop_reason|delta\.stop_reason)?$/
 
 /** Native formats are read alike for clients of each protocol. */
 const READERS: readonly Reader[] = [
-  ...['anthropic', 'gemini', 'bedrock', 'cohere', 'ollama'].map((name) => reader(name, CHAT)),
+  ...['anthropic', 'gemini', 'gemini-by-interactions', 'bedrock', 'cohere', 'ollama'].map((name) => reader(name, CHAT)),
   ...['vertex-gemini', 'vertex-claude'].map((name) => ({ ...reader(name, CHAT), wholeOnly: true as const })),
   ...[MESSAGES, RESPONSES].map((way) => ({
     ...reader('openai-compatible', way),

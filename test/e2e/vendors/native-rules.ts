@@ -429,6 +429,67 @@ const GEMINI_API: readonly Rule[] = [
   ),
 ]
 
+const STEP_MEMBERS: Readonly<Record<string, string>> = {
+  user_input: 'type content',
+  model_output: 'type content',
+  thought: 'type signature summary',
+  function_call: 'type id name arguments',
+  function_result: 'type call_id name result is_error',
+}
+
+/**
+ * Types of @google/genai 3.3 and "API errors", ai.google.dev: `parameter_unknown`, and what the model is known to refuse. An interaction that were stored would be
+ * kept by Google.
+ */
+const GEMINI_INTERACTIONS: readonly Rule[] = [
+  rule('parameter_unknown', (body) =>
+    unknownIn(
+      body,
+      'model input system_instruction tools response_format generation_config service_tier safety_settings store stream',
+    ),
+  ),
+  rule('parameter_unknown: generation_config', ({ generation_config: config = {} }) =>
+    unknownIn(config, 'max_output_tokens temperature top_p seed stop_sequences thinking_level thinking_summaries tool_choice'),
+  ),
+  rule('store: the interaction would be kept', ({ store }) => store !== false),
+  rule('parameter_unknown: a step', ({ input }) =>
+    input.some((step: Body) => STEP_MEMBERS[step.type] === undefined || unknownIn(step, STEP_MEMBERS[step.type]!)),
+  ),
+  rule('content must not be empty', ({ input }) =>
+    input.some(({ content }: Body) => content?.length === 0 || content?.some(({ text }: Body) => text === '')),
+  ),
+  rule('an interaction begins with the user', ({ input }) => input[0].type !== 'user_input'),
+  rule('a result without a call, a call without a result, or two calls of one id', ({ input }) => {
+    const ids = (type: string, id: string) => input.filter((step: Body) => step.type === type).map((step: Body) => step[id])
+    const [calls, results] = [ids('function_call', 'id'), ids('function_result', 'call_id')]
+    return (
+      new Set(calls).size < calls.length || calls.length !== results.length || !results.every((id: string) => calls.includes(id))
+    )
+  }),
+  rule(
+    'Requests ending with a model turn are not supported.',
+    ({ input }, model) => /3\.6|3\.5-flash-lite|3\.8/.test(model) && input.at(-1).type === 'model_output',
+  ),
+  rule('Invalid function name.', ({ tools = [] }) =>
+    tools.some(({ type, name }: Body) => type === 'function' && !/^[A-Za-z_][\w.:-]{0,63}$/.test(name)),
+  ),
+  rule(
+    'thinking_level: minimal, low, medium, high',
+    ({ generation_config: { thinking_level: level } = {} as Body }) =>
+      level !== undefined && !['minimal', 'low', 'medium', 'high'].includes(level),
+  ),
+  rule('stop_sequences must not be empty', ({ generation_config: { stop_sequences: stop = [] } = {} as Body }) =>
+    stop.includes(''),
+  ),
+  rule('a medium without its type', ({ input }) =>
+    input.some(({ content }: Body) => content?.some(({ data, mime_type: type }: Body) => data !== undefined && !type)),
+  ),
+  rule('response_format with a tool that must be called', ({ response_format: format, generation_config: config = {} }) => {
+    const choice = config.tool_choice
+    return format !== undefined && (choice === 'any' || choice?.allowed_tools?.mode === 'any')
+  }),
+]
+
 /** It pairs calls and results by their order, and takes penalties of some models. */
 const VERTEX_GEMINI: readonly Rule[] = [
   ...GEMINI,
@@ -673,6 +734,7 @@ export const NATIVE_RULES = {
   invoke: INVOKE,
   converse: CONVERSE,
   gemini: GEMINI_API,
+  'gemini-interactions': GEMINI_INTERACTIONS,
   'vertex-gemini': VERTEX_GEMINI,
   cohere: COHERE,
   ollama: OLLAMA,

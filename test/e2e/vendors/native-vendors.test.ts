@@ -12,6 +12,7 @@ import { responsesReply } from '../../../core/testing/upstream/responses-reply.t
 import { message, text } from '../../plugins/providers/anthropic/messages-api.ts'
 import { content as coherePart, reply as cohereReply, tool as cohereTool } from '../../plugins/providers/cohere/chat-reply.ts'
 import { call as geminiCall, reply as geminiReply } from '../../plugins/providers/gemini/generate-content.ts'
+import { interaction, call as interactionCall, output } from '../../plugins/providers/gemini/interactions.ts'
 import { call as ollamaCall, reply as ollamaReply } from '../../plugins/providers/ollama/chat-api.ts'
 import { onGoogleCloud } from '../../plugins/providers/vertex/google-cloud.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
@@ -66,6 +67,11 @@ const NATIVES: readonly {
     models: ['gemini-3.6-flash', 'gemini-3-pro-preview', 'gemini-2.5-pro', 'gemini-2.0-flash'],
   },
   {
+    name: 'interactions',
+    namespace: (origin) => ({ provider: 'gemini', config: { ...key(origin), api: 'interactions' } }),
+    models: ['gemini-3.6-flash', 'gemini-3-pro-preview', 'gemini-2.5-pro'],
+  },
+  {
     name: 'cohere',
     namespace: (origin) => ({ provider: 'cohere', config: key(origin) }),
     models: ['command-a-reasoning-08-2025', 'command-r-08-2024'],
@@ -97,6 +103,7 @@ function askedOf({ path, json: read }: ReceivedRequest): readonly [Api, string] 
   if (path.includes('/publishers/anthropic/')) return ['vertex-claude', named]
   if (path.includes('/publishers/google/')) return ['vertex-gemini', named]
   if (path.includes('enerateContent')) return ['gemini', named]
+  if (path.endsWith('/interactions')) return ['gemini-interactions', model]
   if (path.endsWith('/converse')) return ['converse', named]
   if (path.endsWith('/invoke')) return ['invoke', named]
   if (path.startsWith('/v2/chat')) return ['cohere', model]
@@ -121,6 +128,7 @@ const REPLIES: Readonly<Record<Api, () => object>> = {
   invoke: () => message([text(SAID)]).whole,
   converse: () => converseReply({ text: SAID }, 'end_turn'),
   gemini: () => geminiReply([{ text: SAID }]).whole as object,
+  'gemini-interactions': () => interaction([output(SAID)]).whole,
   'vertex-gemini': () => geminiReply([{ text: SAID }]).whole as object,
   cohere: () => cohereReply([coherePart('text', SAID)], 'COMPLETE').whole as object,
   ollama: () => ollamaReply([{ content: SAID }]).whole as object,
@@ -134,6 +142,7 @@ const geminiAnswer = (): object => geminiReply([geminiCall('answer', ANSWER)]).w
 const CALLED: Partial<Record<Api, () => object>> = {
   converse: () => converseReply({ toolUse: { toolUseId: 'tooluse_1', name: 'answer', input: ANSWER } }, 'tool_use'),
   gemini: geminiAnswer,
+  'gemini-interactions': () => interaction([interactionCall('call_1', 'answer', ANSWER)]).whole,
   'vertex-gemini': geminiAnswer,
   cohere: () => cohereReply([cohereTool('call_1', 'answer', SAID)], 'TOOL_CALL').whole as object,
   ollama: () => ollamaReply([ollamaCall(0, 'answer', ANSWER)]).whole as object,

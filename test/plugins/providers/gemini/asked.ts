@@ -167,7 +167,7 @@ export const ENDPOINTS: MoreCalls['endpoints'] = {
 
 const apiKey = new Secret('AIza-canary-31c9')
 const others: MoreCalls = {
-  asked: { 'a streamed text': { stream: true } },
+  asked: { 'a streamed text': { stream: true }, 'a text with a tool': { tools } },
   endpoints: { embeddings: { 'of a text': {} }, 'images.generations': { 'of a fox': { model } } },
 }
 
