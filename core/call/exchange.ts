@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import { CLIENT_GONE } from '../dispatch/attempt.ts'
 import { Relay } from '../dispatch/relay.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
+import type { Keeping } from '../kept/keeping.ts'
 import type { PriceList } from '../limits/prices/price-list.ts'
 import { outcomeKind } from '../observe/call-log.ts'
 import { ContractViolation, PluginFailure, type PluginPhase, pluginError } from '../plugins/faults.ts'
@@ -37,6 +38,7 @@ export interface HeldGeneration {
   readonly prices: PriceList
   readonly models: ModelListing
   readonly config: Pick<Config, 'budgets'>
+  readonly keeping: Keeping | undefined
   release(): void
 }
 
