@@ -278,8 +278,8 @@ class KeptStreamReader extends ResponseStreamReader {
   }
 }
 
-/** What an upstream that keeps nothing has to give, so that the conversation can go on: the reasoning that it otherwise keeps. */
-export function unkept(body: Pick<RequestBody, 'member'>): CleanedBody['changes'] {
+/** An upstream that keeps nothing has to give the reasoning that it otherwise keeps, so that the conversation can go on with it. */
+export function unkept(body: Pick<RequestBody, 'member'>): Readonly<Record<string, unknown>> {
   const include = body.member('include')
   const asked: readonly unknown[] = Array.isArray(include) ? include : []
   // A model that does not reason may refuse it.

@@ -99,9 +99,9 @@ describe('Responses that the gateway keeps', () => {
     })
     expect(await client.responses.retrieve(second.id)).to.deep.equal(second)
     const items = await client.responses.inputItems.list(second.id, { order: 'asc' })
-    expect(items.data.map((item) => ('content' in item ? item.content : undefined))).to.deep.equal([
+    expect(items.data.map(textOf)).to.deep.equal([
       'First',
-      first.output[0]!.content,
+      'One',
       'Second',
     ])
     const [newest] = (await client.responses.inputItems.list(second.id, { limit: 1 })).data
