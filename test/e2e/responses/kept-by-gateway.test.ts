@@ -99,11 +99,7 @@ describe('Responses that the gateway keeps', () => {
     })
     expect(await client.responses.retrieve(second.id)).to.deep.equal(second)
     const items = await client.responses.inputItems.list(second.id, { order: 'asc' })
-    expect(items.data.map(textOf)).to.deep.equal([
-      'First',
-      'One',
-      'Second',
-    ])
+    expect(items.data.map(textOf)).to.deep.equal(['First', 'One', 'Second'])
     const [newest] = (await client.responses.inputItems.list(second.id, { limit: 1 })).data
     expect(newest).to.include({ content: 'Second' })
     await client.responses.delete(first.id)
