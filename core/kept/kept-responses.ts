@@ -17,7 +17,7 @@ export interface NewTurn {
 }
 
 /** Pauses before a response is sought again that is not there, in milliseconds: another process may be about to keep it. */
-const PAUSES_MS = [100, 400]
+const PAUSES_MS = [50, 200]
 
 /** The services that keep responses. */
 export interface KeptResponsesServices {

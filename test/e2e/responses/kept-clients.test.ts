@@ -5,7 +5,7 @@ import * as ai6 from 'ai-6'
 import { createOpenAI as createOpenAI3 } from 'ai-sdk-openai-3'
 import { expect } from 'chai'
 import OpenAI from 'openai'
-import type { Response, ResponseInput } from 'openai/resources/responses/responses'
+import type { FunctionTool, Response, ResponseInput } from 'openai/resources/responses/responses'
 import { z } from 'zod'
 import { WEATHER, weatherIn } from '../clients/client.ts'
 import { type Fixture, startFixture } from '../clients/fixture.ts'
@@ -22,12 +22,12 @@ const SDKS = [
   },
 ]
 
-const FUNCTION = {
+const FUNCTION: FunctionTool = {
   type: 'function',
   ...WEATHER,
   parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
   strict: true,
-} as const
+}
 
 const SAID = ['Rain in Oslo, they say.', 'Snow tomorrow.', 'Take a coat.']
 const ASKED = ['How is the weather?', 'And tomorrow?', 'What shall I wear?']
@@ -98,8 +98,8 @@ describe('A conversation of three turns with tools, kept by the gateway', () => 
             input,
             previous_response_id: previous,
             tools: [FUNCTION],
-            reasoning: { effort: 'low' },
-          } as const
+            reasoning: { effort: 'low' as const },
+          }
           return way === 'whole' ? client.responses.create(asked) : client.responses.stream(asked).finalResponse()
         }
         const user = (content: string) => ({ role: 'user', content }) as const
