@@ -98,7 +98,7 @@ export class RemoteControl implements ControlPlane {
         try {
           return await withTimeout(
             KEEP_MS,
-            this.#askAnyControl((channel) => channel.call('putValues', place, entries, ttlMs)),
+            this.#askAnyControl((channel) => channel.call('putValues', place, entries, ttlMs ?? null)),
           )
         } finally {
           this.#valueBytes -= bytes
