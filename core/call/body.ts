@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import { GatewayError } from '../errors.ts'
-import { continued } from '../kept/conversation.ts'
+import { type Continuing, continued } from '../kept/conversation.ts'
 import type { Keeping } from '../kept/keeping.ts'
+import { KeptConversations } from '../kept/kept-conversations.ts'
 import { KeptResponses, type KeptResponsesServices } from '../kept/kept-responses.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import { type CallContext, ClientCall } from '../protocol/call.ts'
@@ -10,6 +11,7 @@ import type { ClientProtocol } from '../protocol/client-protocol.ts'
 import { FormBody } from '../protocol/form-body.ts'
 import { JsonBody, LARGE, readLarge } from '../protocol/json-body.ts'
 import type { KeptReply } from '../protocol/kept-reply.ts'
+import { sealerOf, summaryIn } from '../protocol/responses/compactions.ts'
 import { type CallWorkers, translated, translationOf } from '../protocol/translation.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { RoutingTable } from '../routing/table.ts'
@@ -36,6 +38,7 @@ export interface BodyOwner {
         readonly form?: 'always' | 'maybe' | undefined
         readonly protocol?: ClientProtocol | undefined
         readonly keepsReplies?: true | undefined
+        readonly continues?: true | undefined
       }
     | undefined
   readonly generation: { readonly table: RoutingTable; readonly keeping: Keeping | undefined } | undefined
@@ -117,9 +120,8 @@ export class CallBody {
       }
       const bytes = await readBody(this.#ctx.req, this.#ctx.res, { max: Math.min(admission.largestBody, most), memory })
       const sent = await readJson(bytes, context, scanner)
-      const responses =
-        endpoint.keepsReplies && principal && KeptResponses.of(principal.account, generation!.keeping, this.#services)
-      const client = responses ? await this.#continued(sent, responses, most) : sent
+      const kept = (endpoint.keepsReplies ?? endpoint.continues) && principal && this.#keptOf(principal.account)
+      const client = kept ? await this.#continued(sent, kept, most) : sent
       this.call = new ClientCall(context, protocol === undefined ? client : translated(client, protocol))
       return this.call
     } finally {
@@ -127,10 +129,19 @@ export class CallBody {
     }
   }
 
+  /** What the gateway keeps for an account; undefined if it keeps nothing. */
+  #keptOf(account: string): Continuing | undefined {
+    const { endpoint, generation } = this.#owner
+    const keeping = generation!.keeping
+    const responses = KeptResponses.of(account, keeping, this.#services)
+    const conversations = KeptConversations.of(account, keeping, this.#services)
+    return responses && conversations && { responses, conversations, keepsReplies: endpoint?.keepsReplies === true }
+  }
+
   /** The body with all of the conversation that it goes on with. */
-  async #continued(sent: JsonBody, responses: KeptResponses, max: number): Promise<JsonBody> {
+  async #continued(sent: JsonBody, from: Continuing, max: number): Promise<JsonBody> {
     const context = this.#context!
-    const { changes, kept } = await continued(sent, responses)
+    const { changes, kept } = await continued(sent, from)
     context.kept = kept
     if (Object.keys(changes).length === 0) return sent
     const bytes = sent.splice(changes)
@@ -179,6 +190,12 @@ class BodyContext implements CallContext {
     this.memory = memory
     this.#table = table
     this.#principal = principal
+  }
+
+  open(text: string): string | undefined {
+    const sealer = sealerOf(text)
+    const secret = sealer && this.#principal && this.#table.secretOf(sealer, this.#principal.kind)
+    return secret === undefined ? undefined : summaryIn(text, { ...sealer!, account: this.#principal!.account, secret })
   }
 
   resolve(name: string): ModelId {

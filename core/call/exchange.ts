@@ -54,6 +54,8 @@ export interface Endpoint {
   readonly wire?: ClientWire | undefined
   /** True if the gateway keeps replies, where the operator says so. */
   readonly keepsReplies?: true | undefined
+  /** True if its calls may go on with what the gateway keeps. */
+  readonly continues?: true | undefined
   /** Serves a request. Resolves when the head of the reply may be sent: for a stream, possibly long before its end. */
   serve(exchange: Exchange, ctx: ParameterizedContext): Promise<void>
 }

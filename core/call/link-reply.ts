@@ -23,7 +23,7 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
   exchange.generation!.table.route(call.model, principal)
   const { link, reply } = linkReply
   try {
-    const replies = translationOf(call)?.repliesTo(call)
+    const replies = translationOf(call)?.repliesTo(call, { namespace: '', account: principal.account, secret: '' })
     const isChat = CONVERSATIONS.has(call.endpoint)
     if (reply == null || isChunks(reply) !== call.stream || (isChunks(reply) ? !isChat : isChat && !hasChoices(reply)))
       throw violationBy(reply, 'REPLY_OF_OTHER_KIND')

@@ -81,7 +81,8 @@ export function servingOf(
   const name = cap && capNameOf(provider, call, model)
   const defaults = name ? { ...candidate.defaults, [name]: cap } : candidate.defaults
   const translation = translationOf(call)
-  const own = handlers.of(call.endpoint, model) ?? standIn
+  const served = handlers.of(call.endpoint, model)
+  const own = served ?? standIn
   const guard = (): void => {
     // A translation leaves out, or refuses, what the vendor would run.
     if (terms.hostedTools.length > 0) checkHostedTools(target, terms)
@@ -106,7 +107,7 @@ export function servingOf(
     const sent = ClientCall.with(call, native.body, ownDefaults, unkept)
     return { handler: own!, call: sent, dropped: native.dropped, translation: undefined, cap }
   }
-  const usual = translation.chatFor(profileOf(provider, model, own !== undefined))
+  const usual = translation.chatFor(profileOf(provider, model, served !== undefined))
   const chat = ClientCall.with(call, usual.body, missing)
   if (standIn !== undefined) return { handler: isTaken ? standIn : own!, call: chat, dropped: NONE, translation: undefined }
   const handler = chatHandler(provider, chat, model)

@@ -104,6 +104,12 @@ export class RemoteControl implements ControlPlane {
           this.#valueBytes -= bytes
         }
       },
+      // Not asked again: what was kept without an answer would be kept twice.
+      add: (place, entry, ttlMs) =>
+        withTimeout(
+          KEEP_MS,
+          this.#ask((channel) => channel.call('addValue', place, entry, ttlMs ?? null)),
+        ),
       delete: (place, keys) => this.#ask((channel) => channel.call('deleteValues', place, keys)),
     }
     this.#connecting = this.#stayConnected()

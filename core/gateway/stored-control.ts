@@ -89,9 +89,12 @@ export async function openStoredControl({
     metrics,
     authority: new StoredAuthority(shared.counters, ledgerOf(store), onFault),
   })
-  const values = new StoredValues(new StoragesBySpace({ 'call-states': shared.values, responses: durable }), {
-    onSwept: measureValues(metrics),
-  })
+  const values = new StoredValues(
+    new StoragesBySpace({ 'call-states': shared.values, responses: durable, conversations: durable }),
+    {
+      onSwept: measureValues(metrics),
+    },
+  )
   const holder = newId('prc')
   const spans = tracing && (await openSpans({ settings: tracing, log, metrics }, instance, version))
   const usage = openUsage({

@@ -5,6 +5,7 @@ import Koa from 'koa'
 import type { LinkedList } from '../async/linked-list.ts'
 import type { Admission } from '../call/admission.ts'
 import { exchangeOf, LinkState } from '../call/chain.ts'
+import { conversationEndpoints } from '../call/conversations.ts'
 import { type Endpoint, Exchange, type ExchangeServices } from '../call/exchange.ts'
 import type { Generation } from '../call/generation.ts'
 import { keptEndpoints } from '../call/kept-responses.ts'
@@ -221,7 +222,6 @@ export const NOT_SERVED: readonly string[] = [
   '/v1/audio/voices',
   '/v1/batches',
   '/v1/containers',
-  '/v1/conversations',
   '/v1/evals',
   '/v1/files',
   '/v1/fine_tuning',
@@ -264,7 +264,7 @@ export function apiRoutes(services: ApiServices, calls = callsOf(services)): Rou
   const router = new Router({ sensitive: true })
   for (const [path, call] of calls) router.post(path, call as never)
   const models = (which: keyof ModelEndpoints) => (ctx: Koa.Context) => serve(modelEndpointsFor(ctx)[which], services)(ctx)
-  for (const { name, endpoint } of keptEndpoints(services)) {
+  for (const { name, endpoint } of [...keptEndpoints(services), ...conversationEndpoints(services)]) {
     const { method, path } = PLAIN_ENDPOINTS[name]
     router.register(path, [method], serve(endpoint, services) as never)
   }

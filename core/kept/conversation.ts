@@ -1,9 +1,12 @@
+import { withTimeout } from '../async/timeout.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../protocol/json-body.ts'
 import { unsealed } from '../protocol/kept-ids.ts'
 import { isReferenceItem, keptIds } from '../protocol/kept-references.ts'
 import type { KeptReply } from '../protocol/kept-reply.ts'
 import { newResponseId, responseOfItem } from '../protocol/responses/own-ids.ts'
+import { parseRecord } from '../sdk/api.ts'
+import { type Conversation, conversationIn, isConversationId, type KeptConversations } from './kept-conversations.ts'
 import type { KeptResponses } from './kept-responses.ts'
 import { type Item, inputItems, itemOf, itemsOf, type KeptTurn, listedInput, outputOf } from './turn.ts'
 
@@ -13,6 +16,25 @@ export interface Continued {
   readonly changes: Readonly<Record<string, unknown>>
   /** Absent: the client wants nothing kept, or an upstream keeps the conversation. */
   readonly kept: KeptReply | undefined
+}
+
+/** What the gateway keeps for the account of a call. */
+export interface Continuing {
+  readonly responses: KeptResponses
+  readonly conversations: KeptConversations
+  /** Whether it keeps the reply too. */
+  readonly keepsReplies: boolean
+}
+
+/** The conversation that a call names; undefined if it names none of the gateway's. Throws `GatewayError` (400, 404). */
+async function conversationOf(sent: JsonBody, conversations: KeptConversations): Promise<Conversation | undefined> {
+  const id = conversationIn(sent.member('conversation'))
+  if (!isConversationId(id)) return undefined
+  if (sent.member('previous_response_id') != null) {
+    const detail = 'a call goes on with a `conversation` or from a response, and not both'
+    throw new GatewayError('invalid_value', { param: 'previous_response_id', values: { detail } })
+  }
+  return conversations.get(id)
 }
 
 /** The most responses that a conversation goes on from. */
@@ -25,10 +47,13 @@ const MAX_INPUT = 4 << 20
  * Puts what a call refers to in its place, so that all that follows sees the whole conversation. What has the seal of an upstream stays, and so do
  * references to items that are not found: `checkKept` refuses them. Throws `GatewayError` (400) for a response that is not found.
  */
-export async function continued(sent: JsonBody, responses: KeptResponses): Promise<Continued> {
+export async function continued(sent: JsonBody, { responses, conversations, keepsReplies }: Continuing): Promise<Continued> {
   const chain: string[] = []
   const changes: Record<string, unknown> = {}
-  let isOurs = sent.member('conversation') == null
+  const conversation = await conversationOf(sent, conversations)
+  const before = conversation?.items.map(({ item }) => item) ?? []
+  if (conversation !== undefined) changes.conversation = undefined
+  let isOurs = conversation !== undefined || sent.member('conversation') == null
   if (keptIds(sent.guarded).length > 0) {
     const previous = sent.member('previous_response_id') ?? undefined
     const own = inputItems(sent.member('input'))
@@ -37,24 +62,74 @@ export async function continued(sent: JsonBody, responses: KeptResponses): Promi
       chain.push(...(await turns.chainTo(String(previous))))
       changes.previous_response_id = undefined
     } else isOurs &&= previous === undefined
-    const items = await turns.resolved([...chain.flatMap((id) => itemsOf(turns.known.get(id)!)), ...own])
+    const items = await turns.resolved([...before, ...chain.flatMap((id) => itemsOf(turns.known.get(id)!)), ...own])
     isOurs &&= !items.some(isReferenceItem)
     if (chain.length > 0 || items.some((item, index) => item !== own[index])) changes.input = items
-  }
+  } else if (before.length > 0) changes.input = [...before, ...inputItems(sent.member('input'))]
+  if (!keepsReplies) return { changes, kept: undefined }
   const isWanted = sent.member('store') !== false
-  if (!isOurs || !isWanted) return { changes, kept: undefined }
+  if (!isOurs || !(isWanted || conversation !== undefined)) return { changes, kept: undefined }
   const input = sent.text('input') ?? 'null'
   // The reply says so.
-  if (input.length > MAX_INPUT) return { changes: { ...changes, store: false }, kept: undefined }
+  if (input.length > MAX_INPUT && conversation === undefined) return { changes: { ...changes, store: false }, kept: undefined }
   if (sent.member('store') === true) changes.store = undefined
   const id = newResponseId()
+  const isStored = isWanted && input.length <= MAX_INPUT
+  if (conversation !== undefined) {
+    const keep = (response: string): void => {
+      if (isStored) responses.keep(id, { chain, input, response })
+    }
+    return { changes, kept: new ConversationReply(id, { conversation, conversations, isStored, sent, keep }) }
+  }
   return {
     changes,
     kept: {
       id,
       previous: chain.at(-1) ?? null,
+      isStored: true,
       complete: (response) => responses.keep(id, { chain, input, response }),
     },
+  }
+}
+
+/** How long a reply waits until its conversation has it, in milliseconds. */
+const WRITE_MS = 5000
+
+interface ConversationTurn {
+  readonly conversation: Conversation
+  readonly conversations: KeptConversations
+  readonly isStored: boolean
+  readonly sent: JsonBody
+  /** Keeps the response itself. */
+  readonly keep: (response: string) => void
+}
+
+/** The reply to a call that goes on with a conversation, which gets the items of both. */
+class ConversationReply implements KeptReply {
+  readonly id: string
+  readonly previous = null
+  readonly conversation: string
+  readonly isStored: boolean
+  readonly #turn: ConversationTurn
+  /** What the call has added. The body is released before the last byte of a reply. */
+  readonly #added: readonly Item[]
+  written: Promise<unknown> | undefined
+
+  constructor(id: string, turn: ConversationTurn) {
+    this.id = id
+    this.conversation = turn.conversation.id
+    this.isStored = turn.isStored
+    this.#turn = turn
+    this.#added = inputItems(turn.sent.member('input'))
+  }
+
+  complete(response: string): void {
+    const { conversation, conversations, keep } = this.#turn
+    keep(response)
+    const output = inputItems(parseRecord(response)?.output)
+    // The answer is paid for: its client gets it, whether or not it can be kept.
+    const added = conversations.append(conversation, [...this.#added, ...output])
+    this.written = withTimeout(WRITE_MS, added).catch(() => undefined)
   }
 }
 

@@ -64,8 +64,20 @@ export class DatabaseValues implements ValueStorage {
         )
         .execute()
     }
-    const added = { entries: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) }
-    if (this.#exceeds(place, added, space.account)) await this.#shrink(place, space.account)
+    await this.#added(place, rows, space)
+  }
+
+  async add(place: Place, [key, value]: Entry, space: Space): Promise<boolean> {
+    const row = { ...place, key, value, size: sizeOf([key, value]), expires_at: this.#clock() + space.ttlMs }
+    const inserted = await this.#store.db
+      .insertInto('kept_values')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['space', 'account', 'key']).doNothing())
+      .returning('key')
+      .execute()
+    if (inserted.length === 0) return false
+    await this.#added(place, [row], space)
+    return true
   }
 
   async delete({ space, account }: Place, keys: readonly string[]): Promise<void> {
@@ -107,6 +119,11 @@ export class DatabaseValues implements ValueStorage {
       })
       .executeTakeFirst()
     return Number(numDeletedRows)
+  }
+
+  async #added(place: Place, rows: readonly { readonly size: number }[], space: Space): Promise<void> {
+    const added = { entries: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) }
+    if (this.#exceeds(place, added, space.account)) await this.#shrink(place, space.account)
   }
 
   /** Whether a place may have more than its bounds. A place whose count is not known may. */

@@ -1,10 +1,8 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { createHmac, hkdfSync } from 'node:crypto'
 import type { Keeper } from '../protocol/kept-ids.ts'
-import type { Kept, Place, SpaceName, ValueStore } from './value-store.ts'
+import { open, seal } from '../text/sealing.ts'
+import type { Entry, Kept, Place, SpaceName, ValueStore } from './value-store.ts'
 
-const CIPHER = 'aes-256-gcm'
-const IV_BYTES = 12
-const TAG_BYTES = 16
 const KEY_BYTES = 32
 
 /** The keys of the values of one place. */
@@ -38,14 +36,15 @@ export class SealedValues {
   readonly #store: ValueStore
   readonly #place: Place
   readonly #keys: readonly SealingKeys[]
-  readonly #ttlMs: number | undefined
+  /** How long its values are kept; undefined: as long as the space says. */
+  readonly ttlMs: number | undefined
 
   /** `keys`: the first seals, and all open. `ttlMs`: default: that of the space. */
   constructor(store: ValueStore, place: Place, keys: readonly SealingKeys[], ttlMs?: number) {
     this.#store = store
     this.#place = place
     this.#keys = keys
-    this.#ttlMs = ttlMs
+    this.ttlMs = ttlMs
   }
 
   /** The values of those keys that are kept and can be opened. Rejects if the store cannot be reached. */
@@ -57,7 +56,7 @@ export class SealedValues {
       for (const [at, key] of keys.entries()) {
         const name = names[index]![at]!
         const sealed = values.has(key) ? undefined : found.get(name)
-        const value = sealed === undefined ? undefined : open(name, sealed, sealing)
+        const value = sealed === undefined ? undefined : open(Buffer.from(sealed, 'base64'), sealing.contents, name)
         if (value !== undefined) values.set(key, value)
       }
     }
@@ -66,12 +65,13 @@ export class SealedValues {
 
   /** Keeps values. Rejects if the store cannot be reached. */
   put(values: ReadonlyMap<string, Buffer>): Promise<Kept> {
-    const [sealing] = this.#keys as [SealingKeys]
-    const entries = Array.from(values, ([key, value]) => {
-      const name = nameOf(key, sealing)
-      return [name, seal(name, value, sealing)] as const
-    })
-    return this.#store.put(this.#place, entries, this.#ttlMs)
+    const entries = Array.from(values, ([key, value]) => this.#entry(key, value))
+    return this.#store.put(this.#place, entries, this.ttlMs)
+  }
+
+  /** Keeps a value for a time in milliseconds, unless there is one of its key. Rejects if the store cannot be reached. */
+  add(key: string, value: Buffer, ttlMs: number): Promise<Kept | 'exists'> {
+    return this.#store.add(this.#place, this.#entry(key, value), ttlMs)
   }
 
   /** Removes values. Rejects if the store cannot be reached. */
@@ -81,34 +81,14 @@ export class SealedValues {
       this.#keys.flatMap((sealing) => keys.map((key) => nameOf(key, sealing))),
     )
   }
+
+  /** A value that was moved to another name does not open. */
+  #entry(key: string, value: Buffer): Entry {
+    const [sealing] = this.#keys as [SealingKeys]
+    const name = nameOf(key, sealing)
+    return [name, seal(value, sealing.contents, name).toString('base64')]
+  }
 }
 
 /** Under which name the store has a key, which may be any text of a client. */
 const nameOf = (key: string, { names }: SealingKeys): string => createHmac('sha256', names).update(key).digest('base64url')
-
-/** `name`: a value that was moved to another one does not open. */
-function seal(name: string, value: Buffer, { contents }: SealingKeys): string {
-  const iv = randomBytes(IV_BYTES)
-  const cipher = createCipheriv(CIPHER, contents, iv).setAAD(Buffer.from(name))
-  const text = Buffer.concat([cipher.update(value), cipher.final()])
-  return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64')
-}
-
-/** Undefined for what was sealed with other keys. */
-function open(name: string, sealed: string, { contents }: SealingKeys): Buffer | undefined {
-  const bytes = Buffer.from(sealed, 'base64')
-  if (bytes.length < IV_BYTES + TAG_BYTES) return undefined
-  const [iv, tag, text] = [
-    bytes.subarray(0, IV_BYTES),
-    bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES),
-    bytes.subarray(IV_BYTES + TAG_BYTES),
-  ]
-  try {
-    const decipher = createDecipheriv(CIPHER, contents, iv, { authTagLength: TAG_BYTES })
-      .setAAD(Buffer.from(name))
-      .setAuthTag(tag)
-    return Buffer.concat([decipher.update(text), decipher.final()])
-  } catch {
-    return undefined
-  }
-}

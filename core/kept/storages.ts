@@ -16,6 +16,10 @@ export class StoragesBySpace implements ValueStorage {
     return this.#storages[place.space].put(place, entries, space)
   }
 
+  add(place: Place, entry: Entry, space: Space): Promise<boolean> {
+    return this.#storages[place.space].add(place, entry, space)
+  }
+
   delete(place: Place, keys: readonly string[]): Promise<void> {
     return this.#storages[place.space].delete(place, keys)
   }

@@ -95,6 +95,20 @@ export class StoredValues implements ValueStore {
     return 'kept'
   }
 
+  async add(place: Place, entry: Entry, ttlMs: number = this.#spaces[place.space].ttlMs): Promise<Kept | 'exists'> {
+    const space = this.#spaces[place.space]
+    const bytes = sizeOf(entry)
+    if (bytes > space.value) return 'too_large'
+    this.#counted ??= this.sweep()
+    await this.#counted
+    if (!this.#takesRoom(place.space, 1, bytes)) return 'full'
+    let isNew = false
+    await this.#after(async () => {
+      isNew = await this.#storage.add(place, entry, { ...space, ttlMs })
+    })
+    return isNew ? 'kept' : 'exists'
+  }
+
   async delete(place: Place, keys: readonly string[]): Promise<void> {
     for (const entries of this.#waitingAt(place)) for (const key of keys) entries.delete(key)
     await this.#after(() => this.#storage.delete(place, keys))

@@ -37,6 +37,13 @@ export const SPACES = {
     account: { entries: 50_000, bytes: 512 * MIB },
     total: { entries: 500_000, bytes: 8192 * MIB },
   },
+  /** The conversations of `/v1/conversations`, as logs of changes: docs/decisions/kept-conversations.md. */
+  conversations: {
+    ttlMs: 30 * DAY_MS,
+    value: 8 * MIB,
+    account: { entries: 100_000, bytes: 512 * MIB },
+    total: { entries: 500_000, bytes: 8192 * MIB },
+  },
 } as const satisfies Readonly<Record<string, Space>>
 
 /** The name of a kind of values. */
@@ -63,18 +70,27 @@ export interface ValueStore {
   get(place: Place, keys: readonly string[]): Promise<readonly Entry[]>
   /** Keeps entries, in place of earlier ones of the same keys. Resolves when all processes can get them. `ttlMs`: default: that of the space. */
   put(place: Place, entries: readonly Entry[], ttlMs?: number): Promise<Kept>
+  /** Keeps an entry, unless there is one of its key: of several that add one at the same time, a single one does. */
+  add(place: Place, entry: Entry, ttlMs?: number): Promise<Kept | 'exists'>
   /** Removes values. */
   delete(place: Place, keys: readonly string[]): Promise<void>
 }
 
 /** Keeps nothing, for processes that serve no calls. */
-export const NO_VALUES: ValueStore = { get: async () => [], put: async () => 'full', delete: async () => undefined }
+export const NO_VALUES: ValueStore = {
+  get: async () => [],
+  put: async () => 'full',
+  add: async () => 'full',
+  delete: async () => undefined,
+}
 
 /** Where a `StoredValues` has its values: a database or Redis. All methods reject if it cannot be reached. */
 export interface ValueStorage {
   get(place: Place, keys: readonly string[]): Promise<readonly Entry[]>
   /** Keeps entries until their time is over, and no more of their place than its space allows. */
   put(place: Place, entries: readonly Entry[], space: Space): Promise<void>
+  /** Keeps an entry as `put` does, unless there is one of its key. Resolves to whether it was kept. */
+  add(place: Place, entry: Entry, space: Space): Promise<boolean>
   delete(place: Place, keys: readonly string[]): Promise<void>
   /** Removes what has expired. Resolves to what is left, by the names of spaces. */
   sweep(): Promise<ReadonlyMap<string, Bounds>>

@@ -39,6 +39,8 @@ export interface CallContext {
   readonly upstreamHeaders: Readonly<Record<string, string>>
   /** Headers of the client's request that belong to its protocol, for upstreams that speak it. */
   readonly clientHeaders?: Readonly<Record<string, string>> | undefined
+  /** What a text says that the gateway has sealed for the caller's account; undefined if it has not. Absent: there are no such texts. */
+  open?(text: string): string | undefined
   /** Counts parsed bodies. */
   readonly memory: Memory
   /** The reply, if the gateway keeps it. */

@@ -124,4 +124,6 @@ export interface ModelEndpoint {
   readonly wire?: ClientWire
   /** True if the gateway keeps replies, where the operator says so. */
   readonly keepsReplies?: true
+  /** True if its calls may go on with what the gateway keeps, which does not keep their replies. */
+  readonly continues?: true
 }

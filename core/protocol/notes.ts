@@ -5,8 +5,11 @@ export interface Foreign {
   /** Its place in the client's body. */
   readonly param: string
   readonly hint: string
-  /** Of a reference, the error for what is not found. */
-  readonly missing?: { readonly row: 'previous_response_not_found' | 'item_not_found'; readonly id: unknown }
+  /** Of a reference, the error for what is not found; of an encrypted content, for what cannot be read. */
+  readonly missing?: {
+    readonly row: 'previous_response_not_found' | 'item_not_found' | 'invalid_encrypted_content'
+    readonly id: unknown
+  }
 }
 
 /** What a translation finds in a request that chat completions, or most upstreams, have no place for. */

@@ -40,7 +40,20 @@ export interface Principal {
 // ── A call ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** An endpoint, by OpenAI's name of its operation. */
-export type EndpointName = ModelEndpointName | 'models' | 'responses.retrieve' | 'responses.delete' | 'responses.input_items'
+export type EndpointName =
+  | ModelEndpointName
+  | 'models'
+  | 'responses.retrieve'
+  | 'responses.delete'
+  | 'responses.input_items'
+  | 'conversations.create'
+  | 'conversations.retrieve'
+  | 'conversations.update'
+  | 'conversations.delete'
+  | 'conversations.items.create'
+  | 'conversations.items.list'
+  | 'conversations.items.retrieve'
+  | 'conversations.items.delete'
 
 /** An endpoint at which a model is called. */
 export type ModelEndpointName =
@@ -50,6 +63,8 @@ export type ModelEndpointName =
   | 'messages'
   | 'messages.count_tokens'
   | 'responses'
+  | 'responses.compact'
+  | 'responses.input_tokens'
   | 'moderations'
   | 'images.generations'
   | 'images.edits'

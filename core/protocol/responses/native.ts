@@ -2,7 +2,7 @@ import type { Call, UpstreamRefusal } from '../../sdk/api.ts'
 import { isRecord } from '../../sdk/json.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import type { RequestBody } from '../call.ts'
-import type { CleanedBody } from '../client-protocol.ts'
+import type { CleanedBody, OpenedTexts } from '../client-protocol.ts'
 import type { EventKind, EventReader, ReplyFormat, StreamedCall, WholeReply } from '../format.ts'
 import { isSealable, type KeptCall, sealed, unsealed } from '../kept-ids.ts'
 import type { KeptReply } from '../kept-reply.ts'
@@ -13,6 +13,7 @@ import { readUsage } from '../usage.ts'
 import { servedVariants, UsageReport } from '../usage-report.ts'
 import type { ServedVariants } from '../variants.ts'
 import { writtenLength } from '../written-text.ts'
+import { summaryMessage } from './compactions.ts'
 import { itemIdIn } from './own-ids.ts'
 
 interface Response extends Readonly<Record<string, unknown>> {
@@ -48,6 +49,20 @@ export const responsesReply: ReplyFormat = {
     if (kept.kept !== undefined) return ownReply(kept.kept)
     return call.member('store') === false ? responsesReply : sealedReply(kept, call)
   },
+}
+
+/** Replies of `POST /v1/responses/compact`. */
+export const compactedReply: ReplyFormat = {
+  endpoint: 'responses.compact',
+  whole(reply) {
+    if (reply.has('error')) return { refusal: refusalOf(reply.pick('error')) }
+    const response = reply.pick('object', 'usage', 'service_tier') as Response
+    if (response.object !== 'response.compaction' || !reply.listsObjects('output')) return undefined
+    return { usage: usageOf(response), served: servedBy(response) }
+  },
+  usage: usageOf,
+  normalise: (translated) => translated,
+  generates: true,
 }
 
 /** The same replies, with ids that name their keeper. */
@@ -86,9 +101,17 @@ class OwnIds {
 
   /** The response as the client gets it: JSON. */
   responseOf(response: Response): string {
-    const { id, previous } = this.#kept
+    const { id, previous, conversation, isStored } = this.#kept
     if (Array.isArray(response.output)) for (const item of response.output) this.addItem(item)
-    return this.applyTo(JSON.stringify({ ...response, id, previous_response_id: previous, store: true }))
+    return this.applyTo(
+      JSON.stringify({
+        ...response,
+        id,
+        previous_response_id: previous,
+        store: isStored,
+        ...(conversation !== undefined && { conversation: { id: conversation } }),
+      }),
+    )
   }
 
   /** JSON text with these ids. */
@@ -344,12 +367,19 @@ const parse = (data: string): Event | undefined => parseUpstreamObject(Buffer.fr
 /** Text of a body that may not reach an upstream of the protocol as it is: the state of another upstream. */
 export const SUSPICIOUS = [`"${STATE_PREFIX}`] as const
 
-/** Removes the reasoning items of another upstream: OpenAI answers 400 to an encrypted content that it did not write. */
-export function cleaned(body: Readonly<Record<string, unknown>>): CleanedBody {
+/**
+ * Removes the reasoning items of another upstream, and puts summaries in the place of compactions: OpenAI answers 400 to an encrypted content
+ * that it did not write.
+ */
+export function cleaned(body: Readonly<Record<string, unknown>>, opened: OpenedTexts): CleanedBody {
   const items: readonly unknown[] = Array.isArray(body.input) ? body.input : []
-  const input = items.filter((item) => !isForeign(item))
-  return { changes: input.length === items.length ? {} : { input }, dropped: [] }
+  const input = items.filter((item) => !isForeign(item)).map((item) => asMessage(item, opened))
+  const isSame = input.length === items.length && input.every((item, index) => item === items[index])
+  return { changes: isSame ? {} : { input }, dropped: [] }
 }
+
+const asMessage = (item: unknown, opened: OpenedTexts): unknown =>
+  (isRecord(item) && item.type === 'compaction' ? summaryMessage(item, opened) : undefined) ?? item
 
 const isForeign = (item: unknown): boolean =>
   isRecord(item) && item.type === 'reasoning' && readState(item.encrypted_content) !== undefined

@@ -93,6 +93,36 @@ export class OpenMessage implements OpenItem {
   }
 }
 
+/** A compaction: clients learn that its summary grows, and read it at no time. */
+export class OpenCompaction implements OpenItem {
+  readonly #emit: Emit
+  readonly #place: { readonly item_id: string; readonly output_index: number }
+  readonly #seal: (summary: string) => string
+  #summary = ''
+
+  constructor(seal: (summary: string) => string, { index, emit, newId }: ItemPlace) {
+    this.#emit = emit
+    this.#seal = seal
+    this.#place = { item_id: newId('cmp'), output_index: index }
+    emit({ type: 'response.output_item.added', output_index: index, item: this.#item('') })
+  }
+
+  add(text: string): void {
+    this.#summary += text
+    this.#emit({ type: 'response.compaction.compacting', ...this.#place })
+  }
+
+  close(): OutputItem {
+    const item = this.#item(this.#seal(this.#summary))
+    this.#emit({ type: 'response.output_item.done', output_index: this.#place.output_index, item })
+    return item
+  }
+
+  #item(content: string): OutputItem {
+    return { id: this.#place.item_id, type: 'compaction', encrypted_content: content }
+  }
+}
+
 const FORMATS: readonly PictureFormat[] = ['png', 'jpeg', 'webp', 'gif']
 
 /** A picture that the model has made: complete when it begins. */

@@ -16,6 +16,8 @@ export const ENDPOINT_REQUESTS: Readonly<Record<OtherEndpoint, Members>> = {
   messages: { max_tokens: 10, system: 'Be brief.', messages: HELLO },
   'messages.count_tokens': { messages: HELLO },
   responses: { input: 'Hello', instructions: 'Be brief.' },
+  'responses.compact': { input: 'Hello' },
+  'responses.input_tokens': { input: 'Hello' },
   moderations: { input: 'Hello' },
   'images.generations': { prompt: 'A fox', size: '512x512' },
   'images.edits': { prompt: 'A fox', image: PICTURE },

@@ -3,7 +3,7 @@ import { DONE, event, json, reply } from './replies.ts'
 import type { Script } from './script.ts'
 
 /** The endpoints whose requests and replies are passed on as they are, but for embeddings, which the gateway checks and encodes. */
-export type MediaEndpoint = Exclude<ModelEndpointName, 'chat.completions' | 'messages' | 'messages.count_tokens' | 'responses'>
+export type MediaEndpoint = Exclude<ModelEndpointName, 'chat.completions' | `messages${string}` | `responses${string}`>
 
 /** What an upstream with OpenAI's API replies at an endpoint. */
 export interface EndpointReply {

@@ -60,6 +60,17 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
     },
     reply: toImages,
   })
+  const counter: EndpointHandler = {
+    parameters,
+    takes: () => false,
+    async request(call, attempt) {
+      const name = modelOf(call, attempt)
+      const body = await host.compute(call, countBody, { name, facts: factsOf(attempt.model, facts), callIds: true })
+      return { origin, path: `${prefix}/models/${name}:countTokens`, headers: { ...call.headers, ...credentials }, body }
+    },
+    reply: toCount,
+    error: (reply) => toCountRefusal(toRefusal(reply)),
+  }
   return {
     parameters,
     addresses,
@@ -75,17 +86,8 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
     translator: (call, { model }) =>
       readFormat(new GenerateTranslator(call), formatPlan(formatMembers(call), factsOf(model, facts))),
     endpoints: {
-      'messages.count_tokens': {
-        parameters,
-        takes: () => false,
-        async request(call, attempt) {
-          const name = modelOf(call, attempt)
-          const body = await host.compute(call, countBody, { name, facts: factsOf(attempt.model, facts), callIds: true })
-          return { origin, path: `${prefix}/models/${name}:countTokens`, headers: { ...call.headers, ...credentials }, body }
-        },
-        reply: toCount,
-        error: (reply) => toCountRefusal(toRefusal(reply)),
-      },
+      'messages.count_tokens': counter,
+      'responses.input_tokens': counter,
       'images.generations': imageHandler(imageParameters),
       'images.edits': imageHandler(editParameters),
       embeddings: {

@@ -209,7 +209,11 @@ describe('runLink', () => {
       expect(client.done, title).to.equal(title.endsWith(', streamed'))
       if (upstream.length > 0) served.push(title)
     }
-    expect(Object.keys(EVERY_CALL).filter((title) => !served.includes(title))).to.deep.equal(['messages.count_tokens', 'models'])
+    expect(Object.keys(EVERY_CALL).filter((title) => !served.includes(title))).to.deep.equal([
+      'messages.count_tokens',
+      'responses.input_tokens',
+      'models',
+    ])
   })
 
   it('finds a link that adds a member of chat completions to every call', async () => {
