@@ -177,6 +177,19 @@ export const ERRORS = {
     'previous_response_not_found',
     "Previous response with id '{id}' not found: no upstream of this model keeps it for your account. Send all of the conversation as `input`.",
   ),
+  invalid_encrypted_content: caller(
+    400,
+    'invalid_encrypted_content',
+    'The encrypted content {id}… could not be verified: it is damaged, it was made by another service or for another account, or its credential was replaced. Send the conversation itself.',
+  ),
+  response_not_found: caller(404, 'response_not_found', "Response with id '{id}' not found.{detail}"),
+  conversation_not_found: caller(404, 'conversation_not_found', "Conversation with id '{id}' not found."),
+  conversation_item_not_found: caller(404, 'item_not_found', "Item with id '{id}' not found in the conversation."),
+  conversations_not_kept: caller(
+    400,
+    'conversations_not_kept',
+    'The gateway keeps no conversations of your account: the operator turns that on by `keepResponses` of its configuration. Without it, send all of the conversation as `input`.',
+  ),
   item_not_found: caller(
     400,
     'item_not_found',
@@ -307,6 +320,12 @@ export const ERRORS = {
     'The database is damaged. The operator must end the gateway, restore a backup, and start it again.',
   ),
   service_unavailable: gateway(503, 'service_unavailable', 'The gateway is shutting down or overloaded. Retry shortly.'),
+  kept_responses_unavailable: gateway(
+    503,
+    'kept_responses_unavailable',
+    'The conversations that the gateway keeps cannot be read at the moment. Retry shortly, or send all of the conversation as `input`.',
+    1,
+  ),
   gateway_overloaded: gateway(
     503,
     'gateway_overloaded',

@@ -126,6 +126,7 @@ const UPSTREAM_FAILURES = {
   REPLY_TOO_LARGE: 'reply too large',
   BODY_CUT: 'connection closed within the body',
   NO_COMPLETION: 'body is not a completion',
+  NO_SUMMARY: 'answer has no summary of the conversation',
   NO_STREAM: 'body is a completion, not a stream',
   STREAM_CUT: 'stream ended without its end marker',
   EMPTY_STREAM: 'stream is empty',

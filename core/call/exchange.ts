@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import { CLIENT_GONE } from '../dispatch/attempt.ts'
 import { Relay } from '../dispatch/relay.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
+import type { Keeping } from '../kept/keeping.ts'
 import type { PriceList } from '../limits/prices/price-list.ts'
 import { outcomeKind } from '../observe/call-log.ts'
 import { ContractViolation, PluginFailure, type PluginPhase, pluginError } from '../plugins/faults.ts'
@@ -37,6 +38,7 @@ export interface HeldGeneration {
   readonly prices: PriceList
   readonly models: ModelListing
   readonly config: Pick<Config, 'budgets'>
+  readonly keeping: Keeping | undefined
   release(): void
 }
 
@@ -50,6 +52,10 @@ export interface Endpoint {
   readonly protocol?: ClientProtocol | undefined
   /** Absent: OpenAI's. */
   readonly wire?: ClientWire | undefined
+  /** True if the gateway keeps replies, where the operator says so. */
+  readonly keepsReplies?: true | undefined
+  /** True if its calls may go on with what the gateway keeps. */
+  readonly continues?: true | undefined
   /** Serves a request. Resolves when the head of the reply may be sent: for a stream, possibly long before its end. */
   serve(exchange: Exchange, ctx: ParameterizedContext): Promise<void>
 }
@@ -155,7 +161,7 @@ export class CallLinks {
   /** Sets the current link's own reply. */
   replyWith(reply: LinkReply['reply']): void {
     this.#expectOpen('SEND_AFTER_NEXT')
-    if (this.#exchange.endpoint?.check === 'no body') throw new ContractViolation('NO_BODY')
+    if (!this.#exchange.callsModel) throw new ContractViolation('NO_BODY')
     this.reply = { link: this.current, reply }
   }
 
@@ -293,6 +299,11 @@ export class Exchange implements Linked {
 
   get endpointName(): Outcome['endpoint'] {
     return this.endpoint?.name ?? 'none'
+  }
+
+  /** Whether its endpoint calls a model, by a body. */
+  get callsModel(): boolean {
+    return this.endpoint !== undefined && this.endpoint.check !== 'no body'
   }
 
   /** What the client gets from the gateway itself. */

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { Keeping } from '../kept/keeping.ts'
 import type { PriceList } from '../limits/prices/price-list.ts'
 import type { InstanceLeases } from '../plugins/instances.ts'
 import { ModelListing } from '../routing/listing.ts'
@@ -30,6 +31,8 @@ export class Generation {
   readonly table: RoutingTable
   readonly prices: PriceList
   readonly models: ModelListing
+  /** Absent: no response is kept. */
+  readonly keeping: Keeping | undefined
   readonly #instances: InstanceLeases
   readonly #states: ReadonlyMap<string, UpstreamState>
   #calls = 0
@@ -42,6 +45,7 @@ export class Generation {
     this.table = table
     this.prices = prices
     this.models = new ModelListing(table, (served) => prices.factsOf(served))
+    this.keeping = config.keepResponses && new Keeping(config.keepResponses)
     this.#instances = instances
     this.#states = states
   }

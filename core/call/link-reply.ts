@@ -1,6 +1,7 @@
 import type { Relay } from '../dispatch/relay.ts'
 import { ContractViolation, violationBy } from '../plugins/faults.ts'
 import { CONVERSATIONS, type ReplyWriter } from '../protocol/client-protocol.ts'
+import { ownKeeper } from '../protocol/kept-ids.ts'
 import { frame } from '../protocol/sse.ts'
 import { translationOf } from '../protocol/translation.ts'
 import type { ChatChunk, ChatCompletion } from '../sdk/api.ts'
@@ -23,7 +24,7 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
   exchange.generation!.table.route(call.model, principal)
   const { link, reply } = linkReply
   try {
-    const replies = translationOf(call)?.repliesTo(call)
+    const replies = translationOf(call)?.repliesTo(call, ownKeeper(principal.account))
     const isChat = CONVERSATIONS.has(call.endpoint)
     if (reply == null || isChunks(reply) !== call.stream || (isChunks(reply) ? !isChat : isChat && !hasChoices(reply)))
       throw violationBy(reply, 'REPLY_OF_OTHER_KIND')

@@ -10,12 +10,13 @@ import { BYTES_WIRE, CONVERSATIONS } from '../protocol/client-protocol.ts'
 import type { ModelEndpoint, ReplyFormat } from '../protocol/format.ts'
 import { hostedTools } from '../protocol/hosted-tools.ts'
 import { JsonBody } from '../protocol/json-body.ts'
+import { ownKeeper } from '../protocol/kept-ids.ts'
 import { refusedOfCount, VERSION_HEADER } from '../protocol/messages/version.ts'
 import { prepareForms } from '../protocol/tool-forms.ts'
 import { asSent, type CallWorkers, translationOf } from '../protocol/translation.ts'
 import type { Handler } from '../routing/handler.ts'
 import { type Candidate, candidatesOf, type Route } from '../routing/route.ts'
-import type { Call, ChatChunk, Principal } from '../sdk/api.ts'
+import type { Call, ChatChunk, EndpointName, Principal } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { ReplyThreads } from '../upstream/readers/whole.ts'
@@ -47,18 +48,32 @@ interface ServedEndpoint {
 
 /** The endpoint that sends calls of one format to the upstreams of their model. */
 export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): Endpoint {
-  const { name, check, form, reply: format, protocol, wire } = endpoint
-  const isCount = name === 'messages.count_tokens'
+  const { name, check, form, reply: format, protocol, wire, keepsReplies, continues } = endpoint
+  const counts = COUNTS.get(name)
   const served: ServedEndpoint = {
     services,
     format,
-    isCharged: !isCount,
+    isCharged: counts === undefined,
     mayHaveHostedTools: CONVERSATIONS.has(name),
-    standIn: isCount ? tokenCounter(services.workers) : undefined,
+    standIn: counts && tokenCounter(services.workers, counts),
     states: name === 'chat.completions' ? services.callStates : undefined,
   }
-  return { name, check, form, protocol, wire, serve: (exchange) => serve(exchange, served) }
+  return { name, check, form, protocol, wire, keepsReplies, continues, serve: (exchange) => serve(exchange, served) }
 }
+
+/** How the gateway counts the tokens of prompts at an endpoint. */
+interface Count {
+  /** What the reply has beside the count. */
+  readonly members: object
+  /** Absent: it counts requests as clients send them. Those of the Responses API may refer to what only its upstream has. */
+  readonly takes?: () => false
+}
+
+/** The endpoints that count the tokens of prompts. */
+const COUNTS: ReadonlyMap<EndpointName, Count> = new Map<EndpointName, Count>([
+  ['messages.count_tokens', { members: {} }],
+  ['responses.input_tokens', { members: { object: 'response.input_tokens' }, takes: () => false }],
+])
 
 /** A call whose route is known. */
 interface RoutedCall {
@@ -92,7 +107,7 @@ async function serve(exchange: Exchange, endpoint: ServedEndpoint): Promise<void
 
   const route = table.route(call.model, principal)
   attempts.route = route
-  if (exchange.turn?.generates === false) return sendNothing(exchange, call)
+  if (exchange.turn?.generates === false) return sendNothing(exchange, call, principal)
   checkReferences(route, call)
   const routed: RoutedCall = { call, principal, route, candidates: candidatesOf(route.leads) }
 
@@ -115,8 +130,8 @@ async function serve(exchange: Exchange, endpoint: ServedEndpoint): Promise<void
 }
 
 /** The response of a turn without an answer. */
-function sendNothing(exchange: Exchange, call: Call): void {
-  const writer = translationOf(call)!.repliesTo(call).writer()
+function sendNothing(exchange: Exchange, call: Call, { account }: Principal): void {
+  const writer = translationOf(call)!.repliesTo(call, ownKeeper(account)).writer()
   const stream = exchange.openStream()
   stream.attach({ pause: () => undefined, resume: () => undefined }, 'utf8')
   stream.push(writer.write({ ...NO_ANSWER, created: Math.floor(Date.now() / 1000), model: call.model.id }), true)
@@ -174,7 +189,8 @@ async function reserve(
 /** Translates a large call in a thread, into the forms that its candidates may take. */
 async function prepare({ call, candidates }: RoutedCall, { services, standIn }: ServedEndpoint): Promise<void> {
   const { workers } = services
-  if (standIn === undefined) await translationOf(call)?.prepare(call, profilesFor(candidates, call), workers)
+  if (standIn === undefined || standIn.takes !== undefined)
+    await translationOf(call)?.prepare(call, profilesFor(candidates, call), workers)
   const body = ClientCall.bodyOf(call)
   if (body instanceof JsonBody && body.hasToolForms) await prepareForms(call, body, toolFormsFor(candidates, call), workers)
 }
@@ -236,13 +252,14 @@ async function sendStream(exchange: Exchange, stream: Relay, ended: Promise<unkn
 }
 
 /** Counts the tokens of prompts for upstreams that do not. */
-const tokenCounter = (workers: CallServices['workers']): Handler => ({
+const tokenCounter = (workers: CallServices['workers'], { members, takes }: Count): Handler => ({
   parameters: 'verbatim',
+  ...(takes && { takes }),
   async request(call) {
     const version = call.headers[VERSION_HEADER] ?? ''
     const foreign = call.large ? await workers.compute(call, refusedOfCount, version) : refusedOfCount.run(call, version)
     if (foreign !== undefined) throw unsupportedParameter(foreign.param, foreign.hint)
-    const body = JSON.stringify({ input_tokens: await workers.countTokens(call) })
+    const body = JSON.stringify({ ...members, input_tokens: await workers.countTokens(call) })
     return { status: 200, headers: { 'content-type': 'application/json', 'content-length': String(body.length) }, body: [body] }
   },
 })

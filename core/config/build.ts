@@ -73,6 +73,7 @@ export function buildConfig(raw: RawConfig, resolution: Resolution): Config {
     keys: values.keys.map((key, index) => buildKey(file, key, index)),
     prices: buildPrices(values, file),
     budgets: values.budgets,
+    ...(values.keepResponses && { keepResponses: values.keepResponses }),
     rateClasses,
     expectations: buildExpectations(values, file),
     digests: digestsOf(raw),

@@ -3,6 +3,7 @@ import type { Budget } from '../text/budgets.ts'
 import type { Position } from '../text/diagnostic.ts'
 import type { Digests } from './digests.ts'
 import type { BudgetsValues } from './schema/budgets.ts'
+import type { KeepResponsesValues } from './schema/keep-responses.ts'
 import type { TlsValues } from './schema/namespace.ts'
 import type { PricesValues, SourceName } from './schema/prices.ts'
 import type { AssumedCause, RetryCause } from './schema/retry-causes.ts'
@@ -32,6 +33,8 @@ export interface Config {
   readonly keys: readonly DeclaredKey[]
   readonly prices: PricesConfig
   readonly budgets: BudgetsConfig
+  /** Absent: no response is kept. */
+  readonly keepResponses?: KeepResponsesValues
   /** The names that plugins declare as rate classes: keys and accounts may have one. */
   readonly rateClasses: readonly string[]
   /** The expectations that `umg routes test` checks, in the order of the file. */

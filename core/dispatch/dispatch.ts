@@ -4,6 +4,7 @@ import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
 import { type LimitAnswer, LimitShare } from '../limits/namespace-limits.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
+import { ClientCall } from '../protocol/call.ts'
 import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import type { Keeper } from '../protocol/kept-ids.ts'
@@ -224,7 +225,7 @@ async function makeAttempt(
     credentialRefused,
     strict,
     format: formatOf(next, request),
-    replies: translation?.repliesTo(request.call),
+    replies: translation?.repliesTo(request.call, keeperOf(target, account, credential)),
     states: handler.takesCallStates ? statesAt(next, request) : undefined,
     withoutStates,
     limits: timeouts,
@@ -258,6 +259,8 @@ async function makeAttempt(
   of.attempted(recordOf(result, now, error), tokens && asServed(tokens, next, attempt), call)
   if (result === 'ok') {
     if (!end.isCommitted) of.servedBy(served, droppedBy(next, attempt), next.cap)
+    const written = ClientCall.bodyOf(request.call).client.kept?.written
+    if (written !== undefined) await written
     stream?.finish()
   }
   return end

@@ -320,6 +320,7 @@ const UNFIT: ReadonlySet<ErrorName> = new Set<ErrorName>([
   'unsupported_parameter',
   'previous_response_not_found',
   'item_not_found',
+  'invalid_encrypted_content',
 ])
 
 function unfit(plan: Plan, found: Unfit): Choice {

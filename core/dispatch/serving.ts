@@ -81,7 +81,8 @@ export function servingOf(
   const name = cap && capNameOf(provider, call, model)
   const defaults = name ? { ...candidate.defaults, [name]: cap } : candidate.defaults
   const translation = translationOf(call)
-  const own = handlers.of(call.endpoint, model) ?? standIn
+  const served = handlers.of(call.endpoint, model)
+  const own = served ?? standIn
   const guard = (): void => {
     // A translation leaves out, or refuses, what the vendor would run.
     if (terms.hostedTools.length > 0) checkHostedTools(target, terms)
@@ -102,10 +103,11 @@ export function servingOf(
   const ownDefaults = inOwnNames(missing, translation)
   if (native !== undefined && ownDefaults !== 'unknown') {
     if (own !== standIn) guard()
-    const sent = ClientCall.with(call, native.body, ownDefaults)
+    const unkept = client.kept && translation.protocol.unkept?.(native.body)
+    const sent = ClientCall.with(call, native.body, ownDefaults, unkept)
     return { handler: own!, call: sent, dropped: native.dropped, translation: undefined, cap }
   }
-  const usual = translation.chatFor(profileOf(provider, model, own !== undefined))
+  const usual = translation.chatFor(profileOf(provider, model, served !== undefined))
   const chat = ClientCall.with(call, usual.body, missing)
   if (standIn !== undefined) return { handler: isTaken ? standIn : own!, call: chat, dropped: NONE, translation: undefined }
   const handler = chatHandler(provider, chat, model)
@@ -244,8 +246,9 @@ export const keeperOf = ({ served, secrets }: Target, account: string, credentia
 /** What a call is to its keeper. */
 export function keptCall(call: Call, keeper: Keeper): KeptCall {
   const { keptTokens: tokens } = call
-  const previous = clientOf(call).guarded.find(({ param }) => param === 'previous_response_id')?.value
-  return { keeper, previous, promptTokens: tokens === undefined ? undefined : promptEstimate(call) + tokens }
+  const { guarded, kept } = clientOf(call)
+  const previous = guarded.find(({ param }) => param === 'previous_response_id')?.value
+  return { keeper, kept, previous, promptTokens: tokens === undefined ? undefined : promptEstimate(call) + tokens }
 }
 
 /** Which of the several credentials of a namespace keeps what a call refers to: no other can serve it. Undefined if none does. */

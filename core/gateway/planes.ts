@@ -32,7 +32,8 @@ export interface ControlMessages {
   renewLeases(holder: string, requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]>
   /** `ValueStore`'s methods. */
   getValues(place: Place, keys: readonly string[]): Promise<readonly Entry[]>
-  putValues(place: Place, entries: readonly Entry[]): Promise<Kept>
+  putValues(place: Place, entries: readonly Entry[], ttlMs: number | null): Promise<Kept>
+  addValue(place: Place, entry: Entry, ttlMs: number | null): Promise<Kept | 'exists'>
   deleteValues(place: Place, keys: readonly string[]): Promise<void>
   /** Writes down calls that have ended, and the ids of keys that were used. */
   report(calls: readonly CallRecord[], keyIds: readonly string[]): void

@@ -91,19 +91,25 @@ export class RemoteControl implements ControlPlane {
     this.recorder = { record: (record) => this.#record(record) }
     this.values = {
       get: (place, keys) => this.#ask((channel) => channel.call('getValues', place, keys)),
-      put: async (place, entries) => {
+      put: async (place, entries, ttlMs) => {
         const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
         if (this.#valueBytes + bytes > MAX_VALUES) return 'full'
         this.#valueBytes += bytes
         try {
           return await withTimeout(
             KEEP_MS,
-            this.#askAnyControl((channel) => channel.call('putValues', place, entries)),
+            this.#askAnyControl((channel) => channel.call('putValues', place, entries, ttlMs ?? null)),
           )
         } finally {
           this.#valueBytes -= bytes
         }
       },
+      // Not asked again: what was kept without an answer would be kept twice.
+      add: (place, entry, ttlMs) =>
+        withTimeout(
+          KEEP_MS,
+          this.#ask((channel) => channel.call('addValue', place, entry, ttlMs ?? null)),
+        ),
       delete: (place, keys) => this.#ask((channel) => channel.call('deleteValues', place, keys)),
     }
     this.#connecting = this.#stayConnected()

@@ -133,6 +133,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     },
   })
   measureCooldowns(metrics, () => states.report(performance.now()))
+  const keptUses = metrics.declare(METRICS.keptValueUses)
   const journaled = options.journal && journaledCalls()
   return {
     log,
@@ -147,7 +148,9 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     times,
     states,
     limits: new HostLimits(limits, counting),
-    callStates: new KeptCallStates({ values: control.values, threads: workers, uses: metrics.declare(METRICS.keptValueUses) }),
+    callStates: new KeptCallStates({ values: control.values, threads: workers, uses: keptUses }),
+    keptUses,
+    values: control.values,
     budgets: new Budgets(leases, counting),
     connector,
     getJson: getJsonBy(connect),

@@ -9,7 +9,7 @@ import {
   idsWithoutState,
   parseRecord,
 } from '../sdk/api.ts'
-import { SealedValues } from './sealed-values.ts'
+import { keysOfKeeper, SealedValues } from './sealed-values.ts'
 import type { ValueStore } from './value-store.ts'
 
 const SPACE = 'call-states'
@@ -63,7 +63,7 @@ export class KeptCallStates {
     try {
       ids = call.large ? await this.#threads.compute(call, soughtIds, undefined) : soughtIds.run(call, undefined)
       if (ids.length === 0) return states
-      const found = await withTimeout(WAIT_MS, new SealedValues(this.#values, SPACE, keeper).get(ids))
+      const found = await withTimeout(WAIT_MS, this.#sealedBy(keeper).get(ids))
       for (const [id, value] of found) {
         const state = parseRecord(value.toString())
         if (state !== undefined) states.set(id, state)
@@ -85,10 +85,16 @@ export class KeptCallStates {
         .map(([id, state]) => [id, Buffer.from(JSON.stringify(state))]),
     )
     if (kept.size === 0) return
-    new SealedValues(this.#values, SPACE, keeper).put(kept).then(
-      (result) => this.#count(kept.size, result),
-      () => this.#count(kept.size, 'unavailable'),
-    )
+    this.#sealedBy(keeper)
+      .put(kept)
+      .then(
+        (result) => this.#count(kept.size, result),
+        () => this.#count(kept.size, 'unavailable'),
+      )
+  }
+
+  #sealedBy(keeper: Keeper): SealedValues {
+    return new SealedValues(this.#values, { space: SPACE, account: keeper.account }, [keysOfKeeper(SPACE, keeper)])
   }
 
   #count(states: number, result: string): void {

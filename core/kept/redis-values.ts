@@ -35,7 +35,7 @@ end
 return found`
 
 /** Expired values are removed a thousand at a time, so that no call waits for more. */
-const PUT = `${PLACE}
+const STORE = `
 for _, key in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now, 'LIMIT', 0, 1000)) do drop(key) end
 for index = 4, #ARGV, 3 do
   local key, value, size = ARGV[index], ARGV[index + 1], ARGV[index + 2]
@@ -53,6 +53,12 @@ end
 local last = redis.call('ZRANGE', ends, -1, -1, 'WITHSCORES')[2] or now
 for _, key in ipairs(KEYS) do redis.call('PEXPIREAT', key, string.format('%.0f', last)) end
 return {redis.call('ZCARD', ends), tonumber(redis.call('HGET', sizes, '') or 0), string.format('%.0f', last)}`
+
+const PUT = `${PLACE}${STORE}`
+
+const ADD = `${PLACE}
+local held = redis.call('ZSCORE', ends, ARGV[4])
+if held and tonumber(held) > now then return false end${STORE}`
 
 const DELETE = `${PLACE}
 for _, key in ipairs(ARGV) do drop(key) end
@@ -73,9 +79,24 @@ export class RedisValues implements ValueStorage {
   }
 
   async put(place: Place, entries: readonly Entry[], { ttlMs, account }: Space): Promise<void> {
+    await this.#store(PUT, place, entries, { ttlMs, account })
+  }
+
+  add(place: Place, entry: Entry, { ttlMs, account }: Space): Promise<boolean> {
+    return this.#store(ADD, place, [entry], { ttlMs, account })
+  }
+
+  async #store(
+    script: string,
+    place: Place,
+    entries: readonly Entry[],
+    { ttlMs, account }: Pick<Space, 'ttlMs' | 'account'>,
+  ): Promise<boolean> {
     const args = entries.flatMap((entry) => [...entry, String(sizeOf(entry))])
-    const size = await this.#run(PUT, place, [ttlMs, account.entries, account.bytes, ...args].map(String))
+    const size = await this.#run(script, place, [ttlMs, account.entries, account.bytes, ...args].map(String))
+    if (size === null || size === false) return false
     await this.#connection.send(SIZES, ['HSET', SIZES, nameOf(place), (size as readonly (string | number)[]).join(' ')])
+    return true
   }
 
   async delete(place: Place, keys: readonly string[]): Promise<void> {

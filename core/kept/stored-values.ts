@@ -19,21 +19,22 @@ const SWEEP_MS = 60_000
 
 /** The options of `StoredValues`. */
 export interface StoredValuesOptions {
-  /** Default: `SPACES`. */
-  readonly spaces?: Readonly<Record<SpaceName, Space>>
+  /** Default: those of `SPACES`. */
+  readonly spaces?: Readonly<Partial<Record<SpaceName, Space>>>
   /** Learns what is kept, by the names of spaces. */
   onSwept?(sizes: ReadonlyMap<string, Bounds>): void
 }
 
-/** Entries that are written together, by their places. */
+/** Entries that are written together, by their places and times. */
 interface Batch {
   readonly places: Map<string, Waiting>
   readonly done: Promise<void>
 }
 
-/** Entries of one `put`. */
+/** Entries of one `put`, or of several to the same place for the same time. */
 interface Waiting {
   readonly place: Place
+  readonly ttlMs: number
   readonly entries: Map<string, string>
 }
 
@@ -53,9 +54,9 @@ export class StoredValues implements ValueStore {
   #sizes = new Map<string, { entries: number; bytes: number }>()
   #counted: Promise<void> | undefined
 
-  constructor(storage: ValueStorage, { spaces = SPACES, onSwept = () => undefined }: StoredValuesOptions = {}) {
+  constructor(storage: ValueStorage, { spaces, onSwept = () => undefined }: StoredValuesOptions = {}) {
     this.#storage = storage
-    this.#spaces = spaces
+    this.#spaces = { ...SPACES, ...spaces }
     this.#onSwept = onSwept
     this.#timer = setInterval(() => void this.sweep(), SWEEP_MS).unref()
   }
@@ -72,14 +73,14 @@ export class StoredValues implements ValueStore {
     return sought.length === 0 ? found : [...found, ...(await this.#storage.get(place, sought))]
   }
 
-  async put(place: Place, entries: readonly Entry[]): Promise<Kept> {
+  async put(place: Place, entries: readonly Entry[], ttlMs: number = this.#spaces[place.space].ttlMs): Promise<Kept> {
     const { value } = this.#spaces[place.space]
     const sizes = entries.map(sizeOf)
     if (sizes.some((size) => size > value)) return 'too_large'
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
     if (this.#waitingBytes + bytes > MAX_WAITING) return 'full'
     this.#waitingBytes += bytes
-    const waiting = { place, entries: new Map(entries) }
+    const waiting = { place, ttlMs, entries: new Map(entries) }
     try {
       this.#uncounted.add(waiting)
       this.#counted ??= this.sweep()
@@ -92,6 +93,20 @@ export class StoredValues implements ValueStore {
       this.#waitingBytes -= bytes
     }
     return 'kept'
+  }
+
+  async add(place: Place, entry: Entry, ttlMs: number = this.#spaces[place.space].ttlMs): Promise<Kept | 'exists'> {
+    const space = this.#spaces[place.space]
+    const bytes = sizeOf(entry)
+    if (bytes > space.value) return 'too_large'
+    this.#counted ??= this.sweep()
+    await this.#counted
+    if (!this.#takesRoom(place.space, 1, bytes)) return 'full'
+    let isNew = false
+    await this.#after(async () => {
+      isNew = await this.#storage.add(place, entry, { ...space, ttlMs })
+    })
+    return isNew ? 'kept' : 'exists'
   }
 
   async delete(place: Place, keys: readonly string[]): Promise<void> {
@@ -113,6 +128,8 @@ export class StoredValues implements ValueStore {
   /** Writes what waits, and closes the storage. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    // What waits for it joins those that are written.
+    await this.#counted
     await this.#running
     await this.#storage.close()
   }
@@ -121,8 +138,8 @@ export class StoredValues implements ValueStore {
   #waitingAt(place: Place): readonly Map<string, string>[] {
     const name = nameOf(place)
     const uncounted = [...this.#uncounted].filter((each) => nameOf(each.place) === name).toReversed()
-    const batches = [this.#next, this.#writing].flatMap((batch) => batch?.places.get(name) ?? [])
-    return [...uncounted, ...batches].map(({ entries }) => entries)
+    const batches = [this.#next, this.#writing].flatMap((batch) => [...(batch?.places.values() ?? [])].toReversed())
+    return [...uncounted, ...batches.filter((each) => nameOf(each.place) === name)].map(({ entries }) => entries)
   }
 
   /** Whether a space has room for entries, which then count. */
@@ -134,11 +151,11 @@ export class StoredValues implements ValueStore {
     return true
   }
 
-  async #write({ place, entries }: Waiting): Promise<void> {
+  async #write({ place, ttlMs, entries }: Waiting): Promise<void> {
     this.#next ??= this.#schedule()
     const { places, done } = this.#next
-    const name = nameOf(place)
-    const waiting = places.get(name) ?? { place, entries: new Map<string, string>() }
+    const name = `${ttlMs} ${nameOf(place)}`
+    const waiting = places.get(name) ?? { place, ttlMs, entries: new Map<string, string>() }
     places.set(name, waiting)
     for (const [key, value] of entries) waiting.entries.set(key, value)
     await done
@@ -150,7 +167,9 @@ export class StoredValues implements ValueStore {
       this.#writing = this.#next
       this.#next = undefined
       try {
-        for (const { place, entries } of places.values()) await this.#storage.put(place, [...entries], this.#spaces[place.space])
+        for (const { place, ttlMs, entries } of places.values()) {
+          await this.#storage.put(place, [...entries], { ...this.#spaces[place.space], ttlMs })
+        }
       } finally {
         this.#writing = undefined
       }

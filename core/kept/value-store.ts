@@ -7,7 +7,7 @@ export interface Bounds {
 
 /** A kind of values, with what it may take of the store. */
 export interface Space {
-  /** How long a value is kept, in milliseconds. */
+  /** How long a value is kept, in milliseconds, unless `put` says otherwise. */
   readonly ttlMs: number
   /** The most bytes of one value. */
   readonly value: number
@@ -18,6 +18,7 @@ export interface Space {
 }
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const MIB = 1 << 20
 
 /** The kinds of values that a gateway keeps. */
@@ -28,6 +29,20 @@ export const SPACES = {
     value: MIB,
     account: { entries: 20_000, bytes: 64 * MIB },
     total: { entries: 200_000, bytes: 512 * MIB },
+  },
+  /** The turns of `/v1/responses`, sealed with the operator's key: docs/decisions/kept-responses.md. */
+  responses: {
+    ttlMs: 30 * DAY_MS,
+    value: 8 * MIB,
+    account: { entries: 50_000, bytes: 512 * MIB },
+    total: { entries: 500_000, bytes: 8192 * MIB },
+  },
+  /** The conversations of `/v1/conversations`, as logs of changes: docs/decisions/kept-conversations.md. */
+  conversations: {
+    ttlMs: 30 * DAY_MS,
+    value: 8 * MIB,
+    account: { entries: 100_000, bytes: 512 * MIB },
+    total: { entries: 500_000, bytes: 8192 * MIB },
   },
 } as const satisfies Readonly<Record<string, Space>>
 
@@ -53,20 +68,29 @@ export type Kept = 'kept' | 'full' | 'too_large'
 export interface ValueStore {
   /** The values of those keys that are kept. */
   get(place: Place, keys: readonly string[]): Promise<readonly Entry[]>
-  /** Keeps entries, in place of earlier ones of the same keys. Resolves when all processes can get them. */
-  put(place: Place, entries: readonly Entry[]): Promise<Kept>
+  /** Keeps entries, in place of earlier ones of the same keys. Resolves when all processes can get them. `ttlMs`: default: that of the space. */
+  put(place: Place, entries: readonly Entry[], ttlMs?: number): Promise<Kept>
+  /** Keeps an entry, unless there is one of its key: of several that add one at the same time, a single one does. */
+  add(place: Place, entry: Entry, ttlMs?: number): Promise<Kept | 'exists'>
   /** Removes values. */
   delete(place: Place, keys: readonly string[]): Promise<void>
 }
 
 /** Keeps nothing, for processes that serve no calls. */
-export const NO_VALUES: ValueStore = { get: async () => [], put: async () => 'full', delete: async () => undefined }
+export const NO_VALUES: ValueStore = {
+  get: async () => [],
+  put: async () => 'full',
+  add: async () => 'full',
+  delete: async () => undefined,
+}
 
 /** Where a `StoredValues` has its values: a database or Redis. All methods reject if it cannot be reached. */
 export interface ValueStorage {
   get(place: Place, keys: readonly string[]): Promise<readonly Entry[]>
   /** Keeps entries until their time is over, and no more of their place than its space allows. */
   put(place: Place, entries: readonly Entry[], space: Space): Promise<void>
+  /** Keeps an entry as `put` does, unless there is one of its key. Resolves to whether it was kept. */
+  add(place: Place, entry: Entry, space: Space): Promise<boolean>
   delete(place: Place, keys: readonly string[]): Promise<void>
   /** Removes what has expired. Resolves to what is left, by the names of spaces. */
   sweep(): Promise<ReadonlyMap<string, Bounds>>

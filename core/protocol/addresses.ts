@@ -31,6 +31,8 @@ const MEMBERS: { readonly [Endpoint in EndpointName]?: ReadonlySet<string> } = {
   messages: new Set(['messages', 'system', 'mcp_servers']),
   'messages.count_tokens': new Set(['messages', 'system', 'mcp_servers']),
   responses: new Set(['input', 'prompt', 'tools']),
+  'responses.compact': new Set(['input', 'tools']),
+  'responses.input_tokens': new Set(['input', 'tools']),
   embeddings: new Set(['input', 'image', 'images', 'inputs']),
   moderations: new Set(['input']),
   rerank: new Set(['query', 'documents']),

@@ -5,6 +5,7 @@ import type { Call, ChatRequest, EndpointName, Media, ModelId, Upload } from '..
 import type { FoundAddress } from './addresses.ts'
 import type { GuardedMember } from './guarded-members.ts'
 import { keptTokensIn } from './kept-references.ts'
+import type { KeptReply } from './kept-reply.ts'
 import type { RequestCheck } from './validation.ts'
 
 /** Counts the memory that a call takes. */
@@ -38,8 +39,12 @@ export interface CallContext {
   readonly upstreamHeaders: Readonly<Record<string, string>>
   /** Headers of the client's request that belong to its protocol, for upstreams that speak it. */
   readonly clientHeaders?: Readonly<Record<string, string>> | undefined
+  /** What a text says that the gateway has sealed for the caller's account; undefined if it has not. Absent: there are no such texts. */
+  open?(text: string): string | undefined
   /** Counts parsed bodies. */
   readonly memory: Memory
+  /** The reply, if the gateway keeps it. */
+  readonly kept?: KeptReply | undefined
   /** True once core has chosen the call's route: then edits are refused. */
   readonly decided: boolean
 }
@@ -92,6 +97,8 @@ export interface ClientBody extends RequestBody {
   upload?(members: Readonly<Record<string, unknown>>): Upload
   /** Of a form: as `Call.files`. */
   files?(names: readonly string[]): Promise<readonly File[]>
+  /** The reply to it, if the gateway keeps that. */
+  readonly kept?: KeptReply | undefined
   /** Frees what it holds: its connection would hold that as long as it stays open. From then on it cannot be read. */
   release(): void
 }
@@ -122,10 +129,13 @@ export class ClientCall implements Call {
     return (call as ClientCall).#body
   }
 
-  /** The same client's call with another body, and with the defaults that it lacks or has as null. The call itself if nothing differs. */
-  static with(call: Call, body: RequestBody, defaults?: Defaults): Call {
+  /**
+   * The same client's call with another body, and with the defaults that it lacks or has as null. `members`: in place of its own. The call itself if
+   * nothing differs.
+   */
+  static with(call: Call, body: RequestBody, defaults?: Defaults, members?: Defaults): Call {
     const known = call as ClientCall
-    const missing = missingIn(body, defaults)
+    const missing = members === undefined ? missingIn(body, defaults) : { ...missingIn(body, defaults), ...members }
     return body === known.#body && missing === undefined ? call : new ClientCall(known.#context, body, missing, known.model)
   }
 

@@ -1,9 +1,18 @@
 import type { GatewayError } from '../errors.ts'
 import type { CallFunction, ChatChunk, ChatCompletion, ChatRequest, EndpointName, Hints } from '../sdk/api.ts'
+import type { RequestBody } from './call.ts'
+import type { Keeper } from './kept-ids.ts'
+import type { KeptReply } from './kept-reply.ts'
+import type { Foreign } from './notes.ts'
 import type { StateOwner } from './state.ts'
 
 /** The endpoints at which a model converses: links see their calls and replies as chat completions, and the model may use tools. */
-export const CONVERSATIONS: ReadonlySet<string> = new Set<EndpointName>(['chat.completions', 'messages', 'responses'])
+export const CONVERSATIONS: ReadonlySet<string> = new Set<EndpointName>([
+  'chat.completions',
+  'messages',
+  'responses',
+  'responses.compact',
+])
 
 /**
  * What clients of an endpoint get from the gateway itself: errors, and signs of life in a silent stream. The replies of upstreams are the
@@ -44,7 +53,7 @@ export interface ChatTranslation {
   /** True if the effort of reasoning is a hint, which a model that does not take it need not get. */
   readonly effortIsHint?: true
   /** The first thing that only an upstream of the client's own protocol can serve. It stands in `body` too, for links to see. */
-  readonly foreign?: { readonly param: string; readonly hint: string }
+  readonly foreign?: Foreign
 }
 
 /** Changes to a client's body. */
@@ -65,8 +74,12 @@ export interface RepliedCall {
   readonly large: boolean
   /** Who made the reply's state; undefined if its provider has no name for it, and for the reply of a link. */
   readonly owner: StateOwner | undefined
+  /** Present if the gateway keeps the reply. */
+  readonly kept?: KeptReply | undefined
   /** A top-level member of the client's body. */
   member(name: string): unknown
+  /** By whom a text is sealed that only this account's later calls can read. */
+  readonly keeper: Keeper
   /** Whether the client's body may have this text, which is JSON of ASCII characters. */
   mayInclude(json: string): boolean
 }
@@ -88,10 +101,18 @@ export interface ClientReplies {
 /** The client's headers that its protocol names, lower case. */
 export type ClientHeaders = Readonly<Record<string, string>>
 
-/** Input of a protocol's `toChatBytes`. */
-export interface ToChatInput {
-  readonly profile: Profile
+/** The texts of a body that the gateway has sealed for earlier replies, and what they say. */
+export type OpenedTexts = ReadonlyMap<string, string>
+
+/** What a protocol reads of a request in addition to its body. */
+export interface ToChatContext {
   readonly headers: ClientHeaders
+  readonly opened: OpenedTexts
+}
+
+/** Input of a protocol's `toChatBytes`. */
+export interface ToChatInput extends ToChatContext {
+  readonly profile: Profile
 }
 
 /** The chat completion request that an upstream gets, as JSON. */
@@ -112,8 +133,8 @@ export interface Profile extends Hints {
  */
 export interface ClientProtocol {
   /** Throws `GatewayError` (400) for a request that is invalid by its own rules. */
-  toChat(body: Readonly<Record<string, unknown>>, headers: ClientHeaders): ChatTranslation
-  /** `fitted(toChat(body, headers))` of a large call, for a worker thread. */
+  toChat(body: Readonly<Record<string, unknown>>, context: ToChatContext): ChatTranslation
+  /** `fitted(toChat(body, context))` of a large call, for a worker thread. */
   readonly toChatBytes: CallFunction<ToChatInput, ChatBytes>
   /** Parameters of chat completions that have the same value under the client's name. */
   readonly sameAs: Readonly<Record<string, string>>
@@ -125,8 +146,12 @@ export interface ClientProtocol {
   readonly versionHeader?: string
   /** Text in a body that must not reach an upstream of this protocol unchanged. */
   readonly suspicious: readonly string[]
+  /** How texts begin that the gateway has sealed for the client to send back. Absent: it seals none. */
+  readonly sealedPrefix?: string
   /** What to change in such a body. Throws `GatewayError` (400) for what no upstream may get. */
-  cleaned(body: Readonly<Record<string, unknown>>): CleanedBody
+  cleaned(body: Readonly<Record<string, unknown>>, opened: OpenedTexts): CleanedBody
+  /** The members by which an upstream of this protocol keeps nothing of a call, since the gateway does. Absent: no upstream would. */
+  unkept?(body: Pick<RequestBody, 'member'>): Readonly<Record<string, unknown>>
   reply(completion: ChatCompletion, call: RepliedCall): object
   writer(call: RepliedCall): ReplyWriter
 }

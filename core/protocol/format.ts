@@ -122,4 +122,8 @@ export interface ModelEndpoint {
   readonly protocol?: ClientProtocol
   /** Absent: OpenAI's. */
   readonly wire?: ClientWire
+  /** True if the gateway keeps replies, where the operator says so. */
+  readonly keepsReplies?: true
+  /** True if its calls may go on with what the gateway keeps, which does not keep their replies. */
+  readonly continues?: true
 }

@@ -48,7 +48,7 @@ const CAPS = ['max_tokens', 'max_completion_tokens']
 const UNCAPPED = -1
 
 /** What a body is read for. */
-export type BodySource = Pick<CallContext, 'endpoint' | 'check' | 'memory' | 'clientHeaders'>
+export type BodySource = Pick<CallContext, 'endpoint' | 'check' | 'memory' | 'clientHeaders' | 'open' | 'kept'>
 
 /** A member `name` below the top level of a body. */
 export interface UnplainName {
@@ -129,6 +129,10 @@ export class JsonBody implements ClientBody {
     return this.source.clientHeaders
   }
 
+  get kept(): BodySource['kept'] {
+    return this.source.kept
+  }
+
   get model(): string {
     return this.#head.model as string
   }
@@ -199,6 +203,12 @@ export class JsonBody implements ClientBody {
     }
   }
 
+  /** The JSON text of a member of the top level; undefined if it has none of that name. */
+  text(key: string): string | undefined {
+    const member = this.#scanned.members.find((candidate) => candidate.key === key)
+    return member && this.#unreleased.toString('utf8', member.start, member.end)
+  }
+
   mayHave(names: readonly string[]): boolean {
     const { marks } = this.#scanned
     if (names.some((name) => marks.includes(name))) return true
@@ -210,6 +220,24 @@ export class JsonBody implements ClientBody {
   mayInclude(texts: readonly string[]): boolean {
     const has = (text: string): boolean => this.#unreleased.includes(text, 0, 'latin1')
     return texts.some(has) || (has('\\u00') && ESCAPED_LETTERS.some(has))
+  }
+
+  /** Its texts that begin so, of ASCII letters and without escapes. */
+  textsWith(prefix: string): readonly string[] {
+    const bytes = this.#unreleased
+    const texts: string[] = []
+    for (let at = bytes.indexOf(`"${prefix}`); at >= 0; at = bytes.indexOf(`"${prefix}`, at + 1)) {
+      texts.push(bytes.toString('latin1', at + 1, bytes.indexOf('"', at + 1)))
+    }
+    return texts
+  }
+
+  /** What a text says that the gateway has sealed. Throws a GatewayError (400) if it was not for this account, or if it was changed. */
+  opened(text: string): string {
+    const found = this.source.open?.(text)
+    if (found === undefined)
+      throw new GatewayError('invalid_encrypted_content', { param: 'input', values: { id: text.slice(0, 30) } })
+    return found
   }
 
   /** Whether it is a chat completion request with tools, or calls of them, in another form than that of function tools. */

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { KeptReply } from './kept-reply.ts'
 
 /** Who keeps a response: a namespace, or one of its credentials, for one account. */
 export interface Keeper {
@@ -10,9 +11,14 @@ export interface Keeper {
   readonly secret: string
 }
 
+/** The keeper of a reply that is made here and not by an upstream: no id in it is sealed for later calls. */
+export const ownKeeper = (account: string): Keeper => ({ namespace: '', account, secret: '' })
+
 /** What a call is to its keeper, before it is answered. */
 export interface KeptCall {
   readonly keeper: Keeper
+  /** Present if the gateway keeps the reply, and not the upstream. */
+  readonly kept?: KeptReply | undefined
   /** The sealed id of the response that it goes on from, as the client sent it. */
   readonly previous: unknown
   /** The most tokens of its prompt, with what it refers to; undefined if that is unknown. */

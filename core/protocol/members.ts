@@ -1,4 +1,4 @@
-import type { EndpointName } from '../sdk/api.ts'
+import type { ModelEndpointName } from '../sdk/api.ts'
 
 /**
  * The members of requests, by what they can do: docs/decisions/members-of-requests.md. A test compares them with the types that OpenAI and
@@ -121,6 +121,33 @@ const RESPONSES: EndpointMembers = {
   data: [...DATA, 'output_schema', 'annotations', 'results', 'svg_usage'],
 }
 
+/** openai-node 7.55: `ResponseCompactParams`. Codex sends `tools` and others too (openai/codex, codex-api, `CompactionInput`). */
+const COMPACT: EndpointMembers = {
+  ...RESPONSES,
+  top: {
+    ...all('routing', 'model input instructions'),
+    ...all('cost', 'service_tier'),
+    ...all('capability', 'tools'),
+    ...all('response', 'previous_response_id'),
+    ...all(
+      'harmless',
+      'image parallel_tool_calls prompt_cache_key prompt_cache_options prompt_cache_retention reasoning text tool_choice',
+    ),
+  },
+}
+
+/** openai-node 7.55: `InputTokenCountParams`. */
+const INPUT_TOKENS: EndpointMembers = {
+  ...RESPONSES,
+  top: {
+    ...all('routing', 'model input instructions'),
+    ...all('capability', 'tools'),
+    ...all('kept', 'conversation'),
+    ...all('response', 'previous_response_id'),
+    ...all('harmless', 'parallel_tool_calls personality reasoning text tool_choice truncation'),
+  },
+}
+
 /** @anthropic-ai/sdk 1.11: `MessageCreateParams` and `MessageCountTokensParams`, the beta ones too. */
 const MESSAGES: EndpointMembers = {
   top: {
@@ -155,9 +182,11 @@ const IMAGES = {
 const PLAIN = { nested: { ...KEPT, model: 'model' }, data: DATA } as const
 
 /** The members of each endpoint's requests (openai-node 7.55; rerank: docs.cohere.com, v2; jina.ai/reranker). */
-export const MEMBERS: { readonly [Name in Exclude<EndpointName, 'models'>]: EndpointMembers } = {
+export const MEMBERS: { readonly [Name in ModelEndpointName]: EndpointMembers } = {
   'chat.completions': CHAT,
   responses: RESPONSES,
+  'responses.compact': COMPACT,
+  'responses.input_tokens': INPUT_TOKENS,
   messages: MESSAGES,
   'messages.count_tokens': MESSAGES,
   completions: {

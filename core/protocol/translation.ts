@@ -9,12 +9,15 @@ import type {
   ClientHeaders,
   ClientProtocol,
   ClientReplies,
+  OpenedTexts,
   Profile,
   RepliedCall,
+  ToChatContext,
 } from './client-protocol.ts'
 import { fitChat, profileKey } from './fit-chat.ts'
 import { setPointer } from './json.ts'
 import { type BodyScanner, type JsonBody, readLarge } from './json-body.ts'
+import type { Keeper } from './kept-ids.ts'
 import { toUpstream } from './kept-references.ts'
 import type { StateOwner } from './state.ts'
 
@@ -134,7 +137,7 @@ export class Translation {
     this.client = client
     this.protocol = protocol
     this.isEdited = edited !== undefined
-    this.#chat = edited ? { value: edited } : new Remade(() => protocol.toChat(client.value, this.#clientHeaders))
+    this.#chat = edited ? { value: edited } : new Remade(() => protocol.toChat(client.value, this.#context))
     this.body = new ChatBody(client, client.endpoint, this.#chat, this)
   }
 
@@ -199,11 +202,11 @@ export class Translation {
     const { name: endpoint, check } = chatCompletions
     const { memory } = this.client.source
     try {
-      const { bytes, dropped } = await workers.compute(sent, this.protocol.toChatBytes, { profile, headers: this.#clientHeaders })
+      const { bytes, dropped } = await workers.compute(sent, this.protocol.toChatBytes, { profile, ...this.#context })
       const body = await readLarge(Buffer.from(bytes.buffer), { endpoint, check, memory }, workers, this.client)
       return { body, dropped: [...dropped, ...this.#lostHeaders] }
     } catch (error) {
-      if (error instanceof GatewayError && error.row === 'unsupported_parameter') return error
+      if (error instanceof GatewayError) return error
       throw error
     }
   }
@@ -214,14 +217,16 @@ export class Translation {
     this.#native = undefined
   }
 
-  /** The replies to the call, in its client's protocol. */
-  repliesTo(call: Pick<Call, 'model'>): ClientReplies {
+  /** The replies to the call, in its client's protocol. `keeper`: by whom they are sealed. */
+  repliesTo(call: Pick<Call, 'model'>, keeper: Keeper): ClientReplies {
     const { client, protocol } = this
     const repliedBy = (owner: StateOwner | undefined): RepliedCall => ({
       model: call.model.id,
       owner,
+      keeper,
       promptEstimate: promptEstimate(client),
       large: client.large,
+      kept: client.kept,
       member: (name) => client.member(name),
       mayInclude: (json) => client.mayInclude([json]),
     })
@@ -235,6 +240,17 @@ export class Translation {
     return this.client.clientHeaders ?? {}
   }
 
+  get #context(): ToChatContext {
+    return { headers: this.#clientHeaders, opened: this.#opened }
+  }
+
+  /** Throws `GatewayError` (400) for a text that was not sealed for this account, or that was changed. */
+  get #opened(): OpenedTexts {
+    const { sealedPrefix } = this.protocol
+    if (sealedPrefix === undefined) return NONE_OPENED
+    return new Map(this.client.textsWith(sealedPrefix).map((text) => [text, this.client.opened(text)]))
+  }
+
   /** The headers of the client's protocol, which only its own upstreams get. Its version holds for other upstreams too. */
   get #lostHeaders(): readonly string[] {
     return Object.keys(this.#clientHeaders).filter((name) => name !== this.protocol.versionHeader)
@@ -243,10 +259,12 @@ export class Translation {
   #toNative(): FittedBody {
     const { client, protocol } = this
     const body = client.rewritten(toUpstream(client.guarded))
-    const { changes, dropped } = body.mayInclude(protocol.suspicious) ? protocol.cleaned(body.value) : CLEAN
+    const { changes, dropped } = body.mayInclude(protocol.suspicious) ? protocol.cleaned(body.value, this.#opened) : CLEAN
     return { body: body.spliced(changes), dropped }
   }
 }
+
+const NONE_OPENED: OpenedTexts = new Map()
 
 const CLEAN: CleanedBody = { changes: {}, dropped: [] }
 

@@ -3,6 +3,7 @@ import type { CuratedNamespace, RouteConfig, TargetConfig, Timeouts } from '../c
 import type { RetryCause } from '../config/schema/retry-causes.ts'
 import type { Sticky } from '../config/schema/sticky.ts'
 import { modelNotFound } from '../protocol/call.ts'
+import type { Keeper } from '../protocol/kept-ids.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
 import { GlobList } from '../text/glob.ts'
 import { nearest } from '../text/suggestions.ts'
@@ -132,6 +133,14 @@ export class RoutingTable {
     const model = this.resolve(name)
     if (model === undefined) throw modelNotFound(name, principal && this.nearest(name, principal))
     return model
+  }
+
+  /** What only gateways with the same credential know, as `Target.secrets` has it; undefined if there is no such namespace or credential. */
+  secretOf({ namespace, credential }: Pick<Keeper, 'namespace' | 'credential'>, kind: Kind): string | undefined {
+    if (namespace === '') return ''
+    const known = this.namespaces.get(namespace)
+    const upstream = known && this.#upstreamOf(known, kind)
+    return upstream && (upstream.secrets === undefined ? '' : upstream.secrets.get(credential))
   }
 
   /** The route of a call. Throws `model_not_found` both for an unknown model and for one that the principal may not call. */

@@ -41,12 +41,30 @@ export interface Principal {
 
 /** An endpoint, by OpenAI's name of its operation. */
 export type EndpointName =
+  | ModelEndpointName
+  | 'models'
+  | 'responses.retrieve'
+  | 'responses.delete'
+  | 'responses.input_items'
+  | 'conversations.create'
+  | 'conversations.retrieve'
+  | 'conversations.update'
+  | 'conversations.delete'
+  | 'conversations.items.create'
+  | 'conversations.items.list'
+  | 'conversations.items.retrieve'
+  | 'conversations.items.delete'
+
+/** An endpoint at which a model is called. */
+export type ModelEndpointName =
   | 'chat.completions'
   | 'completions'
   | 'embeddings'
   | 'messages'
   | 'messages.count_tokens'
   | 'responses'
+  | 'responses.compact'
+  | 'responses.input_tokens'
   | 'moderations'
   | 'images.generations'
   | 'images.edits'
@@ -54,7 +72,6 @@ export type EndpointName =
   | 'audio.transcriptions'
   | 'audio.translations'
   | 'rerank'
-  | 'models'
 
 /** The pictures, and the files of other kinds, of a call's prompt. */
 export interface Media {
@@ -254,6 +271,8 @@ export interface CallState {
   /** The request id, `req_…`, sent with the reply as `x-request-id`. */
   readonly id: string
   readonly endpoint: EndpointName
+  /** False at an endpoint that calls no model, such as a list: then `call` and `reply.send` throw. */
+  readonly callsModel: boolean
   /** Set by auth. */
   principal: Principal | undefined
   /** The operator's labels for this call: rate-tagging sets them, the log and the usage rows record them. */

@@ -136,8 +136,12 @@ const TRANSCRIPT = 2000
 /** The most tokens of the sound of one byte of text, no vendor says: some 21 a second, at a quarter of the usual 15 characters a second. */
 const SPEECH_PER_BYTE = 6
 
-/** What a model writes at most of one thing that is not capped: a picture, a transcript, speech. Absent: it writes nothing. */
+/** The most tokens that are reserved for a summary of a conversation, with the reasoning before it: no caller caps it. */
+const SUMMARY = 16_000
+
+/** What a model writes at most of one thing that is not capped: a summary, a picture, a transcript, speech. Absent: it writes nothing. */
 const UNCAPPABLE: { readonly [Endpoint in EndpointName]?: (call: Pick<Call, 'member' | 'size'>) => number } = {
+  'responses.compact': () => SUMMARY,
   'images.generations': drawnTokens,
   'images.edits': drawnTokens,
   'audio.transcriptions': () => TRANSCRIPT,

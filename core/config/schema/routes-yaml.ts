@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { budgetField, budgets } from './budgets.ts'
 import { DEFAULT_ACCOUNT } from './default-account.ts'
 import { assumedCause, defaulted, globs, NAME, pluginConfig } from './fields.ts'
+import { keepResponses } from './keep-responses.ts'
 import { namespace } from './namespace.ts'
 import { prices } from './prices.ts'
 import { when } from './when.ts'
@@ -192,5 +193,6 @@ export const routesSchema = Type.Object({
   ),
   prices: defaulted(prices),
   budgets: defaulted(budgets),
+  keepResponses: Type.Optional(keepResponses),
   expect: defaulted(expectations),
 })

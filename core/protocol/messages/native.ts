@@ -1,4 +1,4 @@
-import type { EndpointName, UpstreamRefusal, Usage } from '../../sdk/api.ts'
+import type { UpstreamRefusal } from '../../sdk/api.ts'
 import { isCount, isRecord, textOf } from '../../sdk/json.ts'
 import { type MessagesUsage, usageOfMessages } from '../../sdk/messages-usage.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
@@ -33,18 +33,6 @@ function isMessage(reply: ScannedReply): boolean {
 
 /** A reason that is not known is the client's affair. */
 const isReason = (stop: unknown): boolean => stop === null || typeof stop === 'string'
-
-const NO_TOKENS: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
-
-/** The replies of an endpoint that counts tokens and uses none. */
-export const countReply = (endpoint: EndpointName): ReplyFormat => ({
-  endpoint,
-  whole: (reply) => readWhole(reply, () => (isCount(reply.get('input_tokens')) ? { usage: NO_TOKENS } : undefined)),
-  usage: () => NO_TOKENS,
-  normalise: (translated) => translated,
-  generates: false,
-  uses: NO_TOKENS,
-})
 
 type Members = Readonly<Record<string, unknown>>
 

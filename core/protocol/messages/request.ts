@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ChatRequest, dropped, mapped, type ParameterSupport, refused } from '../../sdk/api.ts'
 import { defineCallFunction } from '../../sdk/call-function.ts'
 import { isCount, isRecord } from '../../sdk/json.ts'
-import type { ChatBytes, ChatTranslation, ClientHeaders, ToChatInput } from '../client-protocol.ts'
+import type { ChatBytes, ChatTranslation, ToChatContext, ToChatInput } from '../client-protocol.ts'
 import { fitChat } from '../fit-chat.ts'
 import { Notes } from '../notes.ts'
 import { toChatMessages } from './conversation.ts'
@@ -41,7 +41,10 @@ export const MEMBERS: Readonly<Record<string, ParameterSupport>> = {
 }
 
 /** A request of the Messages API as a chat completion request. Members that are not known are left out, and named. */
-export function toChat(body: Readonly<Record<string, unknown>>, headers: ClientHeaders = {}): ChatTranslation {
+export function toChat(
+  body: Readonly<Record<string, unknown>>,
+  { headers }: Pick<ToChatContext, 'headers'> = { headers: {} },
+): ChatTranslation {
   const notes = new Notes()
   expectVersion(body, headers[VERSION_HEADER], notes)
   for (const [name, value] of Object.entries(body)) if (value != null) notes.member(name, MEMBERS)
@@ -72,7 +75,7 @@ export const toChatBytes = defineCallFunction(
   import.meta.url,
   'toChatBytes',
   (call, { profile, headers }: ToChatInput): ChatBytes => {
-    const fitted = fitChat(toChat(call.body, headers), profile)
+    const fitted = fitChat(toChat(call.body, { headers }), profile)
     return { bytes: Buffer.from(JSON.stringify(fitted.body)), dropped: fitted.dropped }
   },
 )

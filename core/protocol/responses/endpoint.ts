@@ -1,11 +1,13 @@
 import type { ErrorBody, GatewayError } from '../../errors.ts'
 import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../client-protocol.ts'
+import { countReply } from '../count-reply.ts'
 import type { ModelEndpoint } from '../format.ts'
 import { checkOf } from '../validation.ts'
+import { COMPACTION_PREFIX } from './compactions.ts'
 import { NAMES, SAME } from './names.ts'
-import { cleaned, responsesReply, SUSPICIOUS } from './native.ts'
-import { ResponseStreamWriter, toResponse } from './reply.ts'
-import { toChat, toChatBytes } from './request.ts'
+import { cleaned, compactedReply, responsesReply, SUSPICIOUS, unkept } from './native.ts'
+import { ResponseStreamWriter, toCompacted, toResponse } from './reply.ts'
+import { toChat, toChatBytes, toSummaryBytes, toSummaryChat } from './request.ts'
 import { type ErrorEvent, frameOf } from './wire.ts'
 
 /** What clients of the Responses API get from the gateway itself. */
@@ -68,8 +70,10 @@ const protocol: ClientProtocol = {
   sameAs: SAME,
   namesOf: NAMES,
   headers: [],
+  sealedPrefix: COMPACTION_PREFIX,
   suspicious: SUSPICIOUS,
   cleaned,
+  unkept,
   reply: toResponse,
   writer: (call) => new ResponseStreamWriter(call),
 }
@@ -82,4 +86,35 @@ export const responses: ModelEndpoint = {
   reply: responsesReply,
   protocol,
   wire: RESPONSES_WIRE,
+  keepsReplies: true,
+}
+
+/** What the upstreams of these endpoints read alike. */
+const conversation = {
+  model: { type: 'string' },
+  input: { type: ['string', 'array'] },
+  tools: { type: 'array' },
+  stream: { enum: [false] },
+}
+
+/** `POST /v1/responses/compact`: a conversation becomes the messages of its user, and a compaction of all the rest. */
+export const compactResponses: ModelEndpoint = {
+  name: 'responses.compact',
+  path: '/v1/responses/compact',
+  check: checkOf({ type: 'object', required: ['model'], properties: conversation }),
+  reply: compactedReply,
+  protocol: { ...protocol, toChat: toSummaryChat, toChatBytes: toSummaryBytes, reply: toCompacted },
+  wire: RESPONSES_WIRE,
+  continues: true,
+}
+
+/** `POST /v1/responses/input_tokens`: the tokens of a prompt. */
+export const inputTokens: ModelEndpoint = {
+  name: 'responses.input_tokens',
+  path: '/v1/responses/input_tokens',
+  check: checkOf({ type: 'object', required: ['model'], properties: conversation }),
+  reply: countReply('responses.input_tokens', { object: 'response.input_tokens' }),
+  protocol,
+  wire: RESPONSES_WIRE,
+  continues: true,
 }

@@ -1,17 +1,19 @@
 import type { ChatMessage, ContentPart, FunctionToolCall } from '../../sdk/api.ts'
 import { isRecord, textOf } from '../../sdk/json.ts'
 import { AssistantTurn } from '../assistant-turn.ts'
+import type { OpenedTexts } from '../client-protocol.ts'
 import { plainest } from '../fit-chat.ts'
 import type { Notes } from '../notes.ts'
 import { readState } from '../state.ts'
 import { toToolResult } from '../tool-result.ts'
 import { chatNameOf, KINDS, type ToolType, typeOfCall, typeOfOutput } from './client-tools.ts'
+import { summaryMessage } from './compactions.ts'
 import { toParts } from './content.ts'
 import type { Members } from './wire.ts'
 
 /** The instructions and the input of a request as messages of a chat completion. */
-export function toChatMessages({ instructions, input }: Members, notes: Notes): ChatMessage[] {
-  const conversation = new Conversation(notes)
+export function toChatMessages({ instructions, input }: Members, notes: Notes, opened: OpenedTexts): ChatMessage[] {
+  const conversation = new Conversation(notes, opened)
   if (typeof instructions === 'string' && instructions !== '') conversation.add({ role: 'system', content: instructions })
   if (typeof input === 'string') conversation.add({ role: 'user', content: input })
   else for (const [index, item] of (Array.isArray(input) ? input : []).entries()) conversation.read(item, `input[${index}]`)
@@ -21,13 +23,15 @@ export function toChatMessages({ instructions, input }: Members, notes: Notes): 
 /** Collects items: those that the model wrote, one after the other, are one message. */
 class Conversation {
   readonly #notes: Notes
+  readonly #opened: OpenedTexts
   readonly #messages: ChatMessage[] = []
   #turn: AssistantTurn | undefined
   /** Images and files in the outputs of tools, for a message of the user after them. */
   #files: ContentPart[] = []
 
-  constructor(notes: Notes) {
+  constructor(notes: Notes, opened: OpenedTexts) {
     this.#notes = notes
+    this.#opened = opened
   }
 
   add(message: ChatMessage): void {
@@ -48,6 +52,9 @@ class Conversation {
       case 'image_generation_call':
         this.#picture(members, path)
         break
+      case 'compaction':
+        this.#compaction(members, path)
+        break
       case 'additional_tools':
         // They are among the tools of the request.
         break
@@ -67,6 +74,15 @@ class Conversation {
     if (textOf(result) === '') this.#notes.refuse(`${path}.result`, 'Send the picture itself.')
     const url = `data:image/${textOf(format) || 'png'};base64,${textOf(result)}`
     this.#begin().say([{ type: 'image_url', image_url: { url } }])
+  }
+
+  #compaction(item: Members, path: string): void {
+    const message = summaryMessage(item, this.#opened)
+    if (message !== undefined) this.#message({ ...message }, path)
+    else {
+      const id = textOf(item.encrypted_content).slice(0, 30)
+      this.#notes.refuse(`${path}.encrypted_content`, '', { row: 'invalid_encrypted_content', id })
+    }
   }
 
   #message({ role, content, phase }: Members, path: string): void {
@@ -95,7 +111,8 @@ class Conversation {
     else if (answered !== undefined) this.#output(item, answered, path)
     else if (isLeftOut(item)) this.#notes.drop(`input.${textOf(item.type) || 'item_reference'}`)
     else {
-      this.#notes.refuse(path, whyNot(item))
+      const missing = isReference(item) ? ({ row: 'item_not_found', id: item.id } as const) : undefined
+      this.#notes.refuse(missing ? `${path}.id` : path, whyNot(item), missing)
       // Links see it there.
       this.add({ role: 'user', content: [item as unknown as ContentPart] })
     }
@@ -137,13 +154,9 @@ const toCall = (item: Members, type: ToolType): FunctionToolCall => ({
 /** Outputs of `local_shell` name their call by its `id` (openai-node 7.55, `LocalShellCallOutput`). */
 const idOf = ({ call_id: call, id }: Members): unknown => call ?? id
 
-/**
- * What only OpenAI can read, and what its tools did before the answer that follows: a conversation goes on without them. `compaction`: the
- * messages of the user stand beside it.
- */
+/** What only OpenAI can read, and what its tools did before the answer that follows: a conversation goes on without them. */
 const LEFT_OUT: ReadonlySet<unknown> = new Set([
   'code_interpreter_call',
-  'compaction',
   'file_search_call',
   'image_generation_call',
   'mcp_approval_request',
@@ -156,10 +169,9 @@ const LEFT_OUT: ReadonlySet<unknown> = new Set([
 ])
 
 /** A reference to reasoning is one by its id (openai-node 7.55: `rs_…`). */
-const isLeftOut = ({ type, id }: Members): boolean =>
-  LEFT_OUT.has(type) || ((type ?? 'item_reference') === 'item_reference' && textOf(id).startsWith('rs_'))
+const isLeftOut = (item: Members): boolean => LEFT_OUT.has(item.type) || (isReference(item) && textOf(item.id).startsWith('rs_'))
+
+const isReference = ({ type }: Members): boolean => (type ?? 'item_reference') === 'item_reference'
 
 const whyNot = ({ type }: Members): string =>
-  type === undefined || type === null || type === 'item_reference'
-    ? 'Only the upstream that stored an item can look it up: send the item itself.'
-    : `Only an upstream with OpenAI's Responses API takes items of type '${textOf(type)}'.`
+  `Only an upstream with OpenAI's Responses API takes items of type '${textOf(type) || 'item_reference'}'.`

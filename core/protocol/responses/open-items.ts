@@ -13,6 +13,13 @@ export interface OpenItem {
   close(status: ItemStatus): OutputItem
 }
 
+/** Where an item stands in its response. */
+export interface ItemPlace {
+  readonly index: number
+  readonly emit: Emit
+  newId(prefix: string): string
+}
+
 /** An id of an item. */
 export const newItemId = (prefix: string): string => `${prefix}_${randomUUID().replaceAll('-', '')}`
 
@@ -23,9 +30,9 @@ export class OpenMessage implements OpenItem {
   readonly #content: MessagePart[] = []
   #part: MessagePart | undefined
 
-  constructor(index: number, emit: Emit) {
+  constructor({ index, emit, newId }: ItemPlace) {
     this.#emit = emit
-    this.#place = { item_id: newItemId('msg'), output_index: index }
+    this.#place = { item_id: newId('msg'), output_index: index }
     emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
   }
 
@@ -86,18 +93,49 @@ export class OpenMessage implements OpenItem {
   }
 }
 
+/** A compaction: clients learn that its summary grows, and read it at no time. */
+export class OpenCompaction implements OpenItem {
+  readonly #emit: Emit
+  readonly #place: { readonly item_id: string; readonly output_index: number }
+  readonly #seal: (summary: string) => string
+  #summary = ''
+
+  constructor(seal: (summary: string) => string, { index, emit, newId }: ItemPlace) {
+    this.#emit = emit
+    this.#seal = seal
+    this.#place = { item_id: newId('cmp'), output_index: index }
+    emit({ type: 'response.output_item.added', output_index: index, item: this.#item('') })
+  }
+
+  add(text: string): void {
+    this.#summary += text
+    this.#emit({ type: 'response.compaction.compacting', ...this.#place })
+  }
+
+  close(): OutputItem {
+    const item = this.#item(this.#seal(this.#summary))
+    this.#emit({ type: 'response.output_item.done', output_index: this.#place.output_index, item })
+    return item
+  }
+
+  #item(content: string): OutputItem {
+    return { id: this.#place.item_id, type: 'compaction', encrypted_content: content }
+  }
+}
+
 const FORMATS: readonly PictureFormat[] = ['png', 'jpeg', 'webp', 'gif']
 
 /** A picture that the model has made: complete when it begins. */
 export class OpenPicture implements OpenItem {
   readonly #emit: Emit
   readonly #index: number
-  readonly #id = newItemId('ig')
+  readonly #id: string
   readonly #picture: InlineData
 
-  constructor(picture: InlineData, index: number, emit: Emit) {
+  constructor(picture: InlineData, { index, emit, newId }: ItemPlace) {
     this.#emit = emit
     this.#index = index
+    this.#id = newId('ig')
     this.#picture = picture
     emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress', null) })
     emit({ type: 'response.image_generation_call.completed', item_id: this.#id, output_index: index })
@@ -125,10 +163,10 @@ export class OpenReasoning implements OpenItem {
   #field: ReasoningField | undefined
   #text = ''
 
-  constructor(index: number, state: ReplyState, emit: Emit) {
+  constructor(state: ReplyState, { index, emit, newId }: ItemPlace) {
     this.#emit = emit
     this.#state = state
-    this.#place = { item_id: newItemId('rs'), output_index: index }
+    this.#place = { item_id: newId('rs'), output_index: index }
     emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
   }
 
@@ -173,6 +211,15 @@ export class OpenReasoning implements OpenItem {
   }
 }
 
+/** What is known of a call of a tool when it begins. */
+interface CallHead {
+  /** Its number in the completion. */
+  readonly call: number
+  /** The client's; undefined if it needs another one. */
+  readonly id: string | undefined
+  readonly tool: ClientTool
+}
+
 /** A call of a tool. All but the arguments of a function come in one piece: the upstream wraps them in JSON. */
 export class OpenCall implements OpenItem {
   /** Its number in the completion. */
@@ -183,12 +230,11 @@ export class OpenCall implements OpenItem {
   readonly #callId: string
   #arguments = ''
 
-  /** `id`: the client's; undefined if it needs another one. */
-  constructor(call: number, id: string | undefined, { tool, index, emit }: { tool: ClientTool; index: number; emit: Emit }) {
+  constructor({ call, id, tool }: CallHead, { index, emit, newId }: ItemPlace) {
     this.call = call
     this.#emit = emit
     this.#tool = tool
-    this.#place = { item_id: newItemId(KINDS[tool.type].prefix), output_index: index }
+    this.#place = { item_id: newId(KINDS[tool.type].prefix), output_index: index }
     this.#callId = id ?? newItemId('call')
     emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
   }

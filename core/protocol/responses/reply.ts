@@ -1,20 +1,55 @@
 import { randomUUID } from 'node:crypto'
+import { GatewayError, UpstreamFailure } from '../../errors.ts'
 import type { ChatChunk, ChatCompletion, ChunkChoice, FinishReason, ToolCallDelta, Usage } from '../../sdk/api.ts'
 import { isRecord, readDataUrl, textOf } from '../../sdk/json.ts'
 import { KeptText } from '../../sdk/translated.ts'
 import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
-import { CallIds, ReplySequence } from '../reply-sequence.ts'
+import { CallIds, type ReplyParts, ReplySequence } from '../reply-sequence.ts'
 import { ReplyState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
 import { readAnnotations, readLogprobs } from './annotations.ts'
 import { type ClientTool, clientTools, conversationTools } from './client-tools.ts'
-import { type Emit, OpenCall, type OpenItem, OpenMessage, OpenPicture, OpenReasoning } from './open-items.ts'
+import { asksForCompaction, sealedSummary, userMessages } from './compactions.ts'
+import {
+  type Emit,
+  type ItemPlace,
+  newItemId,
+  OpenCall,
+  OpenCompaction,
+  type OpenItem,
+  OpenMessage,
+  OpenPicture,
+  OpenReasoning,
+} from './open-items.ts'
+import { itemIdIn } from './own-ids.ts'
 import { toResponseUsage } from './usage.ts'
-import { type Echo, frameOf, type ItemStatus, type OutputItem, type OwnResponse, type Response } from './wire.ts'
+import {
+  type CompactedResponse,
+  type Echo,
+  frameOf,
+  type ItemStatus,
+  type OutputItem,
+  type OwnResponse,
+  type Response,
+} from './wire.ts'
 
 /** A completion as a response. */
-export function toResponse(completion: ChatCompletion, call: RepliedCall): Response {
-  const builder = new ResponseBuilder(call, () => undefined)
+export const toResponse = (completion: ChatCompletion, call: RepliedCall): Response =>
+  built(completion, new ResponseBuilder(call, () => undefined))
+
+/** The summary of a conversation, a completion, as the reply that compacts it. */
+export function toCompacted(completion: ChatCompletion, call: RepliedCall): CompactedResponse {
+  const { id, created_at, output, usage } = built(completion, new ResponseBuilder(call, () => undefined, true))
+  return {
+    id,
+    object: 'response.compaction',
+    created_at,
+    output: [...userMessages(call.member('input')), ...output],
+    usage: usage!,
+  }
+}
+
+function built(completion: ChatCompletion, builder: ResponseBuilder): Response {
   builder.begin(completion)
   const [choice] = completion.choices
   if (choice !== undefined) {
@@ -37,6 +72,7 @@ export class ResponseBuilder {
   readonly #call: RepliedCall
   readonly #emit: Emit
   readonly #sequence: ReplySequence
+  readonly #compacts: boolean
   readonly #state: ReplyState
   readonly #ids: CallIds
   readonly #kept = new KeptText()
@@ -55,24 +91,42 @@ export class ResponseBuilder {
   #usage: Usage | undefined
   #length = 0
 
-  constructor(call: RepliedCall, emit: Emit) {
+  /** `compacts`: whether it is a compaction, of the text that the model writes. */
+  constructor(call: RepliedCall, emit: Emit, compacts = asksForCompaction(call)) {
     this.#call = call
     this.#emit = emit
+    this.#compacts = compacts
     this.#state = new ReplyState(call.owner)
     this.#ids = new CallIds(call)
-    this.#sequence = new ReplySequence({
+    this.#sequence = new ReplySequence(compacts ? this.#toCompaction() : this.#toItems())
+  }
+
+  #toItems(): ReplyParts {
+    return {
       think: (text, field) => this.#reasoning().think(this.#keep(text), field),
       text: (text) => this.#text(this.#keep(text)),
       refuse: (text) => this.#message().refuse(this.#keep(text)),
       picture: (url) => this.#picture(this.#kept.add(url)),
       tool: (number, part) => this.#toolCall(number, part).add(this.#keep(textOf(part.function?.arguments))),
-    })
+    }
+  }
+
+  /** Clients expect a compaction and nothing else. */
+  #toCompaction(): ReplyParts {
+    const ignored = (): void => undefined
+    return {
+      text: (text) => this.#compaction().add(this.#keep(text)),
+      think: (text) => this.#keep(text),
+      refuse: ignored,
+      picture: ignored,
+      tool: ignored,
+    }
   }
 
   /** Called before `read`; later calls do nothing. */
   begin({ id, created }: Partial<Pick<ChatChunk, 'id' | 'created'>>): void {
     if (this.#own !== undefined) return
-    this.#own = { id: toResponseId(id), created_at: created ?? unixSeconds(), ...echoOf(this.#call) }
+    this.#own = { id: this.#call.kept?.id ?? toResponseId(id), created_at: created ?? unixSeconds(), ...echoOf(this.#call) }
     const response = this.#response('in_progress')
     this.#emit({ type: 'response.created', response })
     this.#emit({ type: 'response.in_progress', response })
@@ -83,7 +137,7 @@ export class ResponseBuilder {
     const choice = chunk.choices.find(({ index }) => (index ?? 0) === 0)
     if (choice === undefined) return
     this.#choice = choice
-    this.#state.read(choice.delta ?? {})
+    if (!this.#compacts) this.#state.read(choice.delta ?? {})
     this.#sequence.read(choice.delta ?? {})
     if (this.#open instanceof OpenMessage) this.#annotate(this.#open)
     this.#extra = choice.delta?.extra_content ?? this.#extra
@@ -94,9 +148,11 @@ export class ResponseBuilder {
     this.begin({})
     this.#sequence.end()
     const reason = INCOMPLETE[this.#finish ?? 'stop']
-    if (this.#open instanceof OpenReasoning) this.#next()
-    for (const state of this.#state.rest()) this.#begin(new OpenReasoning(this.#next(), this.#state, this.#emit)).keep(state)
+    if (this.#open instanceof OpenReasoning) this.#close('completed')
+    for (const state of this.#state.rest()) this.#begin(new OpenReasoning(this.#state, this.#place())).keep(state)
     this.#close(reason === undefined ? 'completed' : 'incomplete')
+    if (this.#compacts && this.#output.length === 0)
+      throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('NO_SUMMARY') })
     const usage = this.#usage ?? estimatedUsage(this.#call.promptEstimate, this.#length)
     const response: Response = {
       ...this.#response(reason === undefined ? 'completed' : 'incomplete'),
@@ -106,24 +162,30 @@ export class ResponseBuilder {
       ...(this.#extra !== undefined && { extra_content: this.#extra }),
     }
     this.#emit({ type: reason === undefined ? 'response.completed' : 'response.incomplete', response })
+    this.#call.kept?.complete(JSON.stringify(response))
     return response
   }
 
   #reasoning(): OpenReasoning {
     if (this.#open instanceof OpenReasoning) return this.#open
-    return this.#begin(new OpenReasoning(this.#next(), this.#state, this.#emit))
+    return this.#begin(new OpenReasoning(this.#state, this.#place()))
   }
 
   #message(): OpenMessage {
     if (this.#open instanceof OpenMessage) return this.#open
-    return this.#begin(new OpenMessage(this.#next(), this.#emit))
+    return this.#begin(new OpenMessage(this.#place()))
+  }
+
+  #compaction(): OpenCompaction {
+    if (this.#open instanceof OpenCompaction) return this.#open
+    return this.#begin(new OpenCompaction((summary) => sealedSummary(summary, this.#call.keeper), this.#place()))
   }
 
   /** A picture by its data is an item of its own; of another, the answer has its address. */
   #picture(url: string): void {
     const inline = readDataUrl(url)
     if (inline === undefined) this.#text(`![picture](${url})`)
-    else this.#begin(new OpenPicture(inline, this.#next(), this.#emit))
+    else this.#begin(new OpenPicture(inline, this.#place()))
   }
 
   /** The state of a call is that of the reasoning before it, or of an item of its own. */
@@ -132,7 +194,7 @@ export class ResponseBuilder {
     const state = this.#state.before(call)
     if (state !== undefined) this.#reasoning().keep(state)
     const id = this.#ids.take(textOf(part.id))
-    return this.#begin(new OpenCall(call, id, { tool: this.#toolOf(part), index: this.#next(), emit: this.#emit }))
+    return this.#begin(new OpenCall({ call, id, tool: this.#toolOf(part) }, this.#place()))
   }
 
   #toolOf({ function: called }: ToolCallDelta): ClientTool {
@@ -145,9 +207,14 @@ export class ResponseBuilder {
   }
 
   /** Ends the open item. Returns the place of the next one. */
-  #next(): number {
+  #place(): ItemPlace {
     this.#close('completed')
-    return this.#output.length
+    return { index: this.#output.length, emit: this.#emit, newId: this.#newId }
+  }
+
+  readonly #newId: ItemPlace['newId'] = (prefix) => {
+    const { kept } = this.#call
+    return kept === undefined ? newItemId(prefix) : itemIdIn(kept.id, newItemId(prefix))
   }
 
   #begin<Item extends OpenItem>(item: Item): Item {
@@ -178,6 +245,7 @@ export class ResponseBuilder {
   }
 
   #response(status: OwnResponse['status']): Response {
+    const { kept } = this.#call
     return {
       ...this.#own!,
       object: 'response',
@@ -185,13 +253,13 @@ export class ResponseBuilder {
       completed_at: null,
       access_programs: null,
       background: false,
-      conversation: null,
+      conversation: kept?.conversation === undefined ? null : { id: kept.conversation },
       error: null,
       incomplete_details: null,
       model: this.#call.model,
       output: [...this.#output],
-      previous_response_id: null,
-      store: false,
+      previous_response_id: kept?.previous ?? null,
+      store: kept?.isStored === true,
     }
   }
 }

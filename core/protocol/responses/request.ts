@@ -3,15 +3,20 @@ import { type ChatRequest, dropped, mapped, type ParameterSupport, refused } fro
 import { defineCallFunction } from '../../sdk/call-function.ts'
 import { isCount, isRecord } from '../../sdk/json.ts'
 import { chatCompletions } from '../chat-completions.ts'
-import type { ChatBytes, ChatTranslation, ToChatInput } from '../client-protocol.ts'
+import type { ChatBytes, ChatTranslation, OpenedTexts, ToChatContext, ToChatInput } from '../client-protocol.ts'
 import { fitChat } from '../fit-chat.ts'
 import { Notes } from '../notes.ts'
+import { asCompaction, summaryRequest } from './compactions.ts'
 import { toChatMessages } from './input.ts'
 import { SAME } from './names.ts'
 import { toToolset } from './tools.ts'
 import type { Members } from './wire.ts'
 
+const PREVIOUS = 'previous_response_id'
 const NO_MEMORY = 'This upstream keeps no responses: send all of the conversation as `input`.'
+
+const NO_CONVERSATIONS =
+  'Neither the gateway nor this upstream keeps it: send all of the conversation as `input`, or ask the operator for `keepResponses`.'
 
 /** What becomes of each member of a request on its way to another upstream. docs/responses.md is compared with it by a test. */
 export const MEMBERS: Readonly<Record<string, ParameterSupport>> = {
@@ -44,7 +49,7 @@ export const MEMBERS: Readonly<Record<string, ParameterSupport>> = {
   store: dropped,
   truncation: dropped,
   background: refused('This upstream keeps no responses: ask for a stream.'),
-  conversation: refused(NO_MEMORY),
+  conversation: refused(NO_CONVERSATIONS),
   moderation: refused('This upstream does not moderate.'),
   previous_response_id: refused(NO_MEMORY),
   prompt: refused('This upstream has no stored prompts: send `instructions` and `input`.'),
@@ -54,12 +59,15 @@ export const MEMBERS: Readonly<Record<string, ParameterSupport>> = {
 const NEUTRAL: Members = { background: false, service_tier: 'auto', store: false, truncation: 'disabled' }
 
 /** A request of the Responses API as a chat completion request. Members that are not known are left out, and named. */
-export function toChat(body: Members): ChatTranslation {
+export function toChat(asked: Members, { opened }: Pick<ToChatContext, 'opened'> = { opened: NONE }): ChatTranslation {
+  const body = asCompaction(asked)
   const notes = new Notes()
+  const { previous_response_id: previous } = body
+  if (previous != null) notes.refuse(PREVIOUS, NO_MEMORY, { row: 'previous_response_not_found', id: previous })
   for (const [name, value] of Object.entries(body)) if (value != null && value !== NEUTRAL[name]) notes.member(name, MEMBERS)
   const request: ChatRequest = {
     model: body.model as string,
-    messages: toChatMessages(body, notes),
+    messages: toChatMessages(body, notes, opened),
     ...toPlain(body),
     ...(body.stream === true && { stream: true, stream_options: { include_usage: true } }),
     ...toLogprobs(body, notes),
@@ -74,10 +82,25 @@ export function toChat(body: Members): ChatTranslation {
   return { body: request, dropped, hasCacheMarks: false }
 }
 
+const NONE: OpenedTexts = new Map()
+
+/** A request of `POST /v1/responses/compact`: it asks for a summary of its conversation. */
+export const toSummaryChat = (body: Members, context?: Pick<ToChatContext, 'opened'>): ChatTranslation =>
+  toChat(summaryRequest(body), context)
+
 /** A large request as JSON for an upstream, in a worker thread. */
-export const toChatBytes = defineCallFunction(import.meta.url, 'toChatBytes', (call, { profile }: ToChatInput): ChatBytes => {
-  const fitted = fitChat(toChat(call.body), profile)
-  return { bytes: Buffer.from(JSON.stringify(fitted.body)), dropped: fitted.dropped }
+export const toChatBytes = defineCallFunction(import.meta.url, 'toChatBytes', (call, { profile, opened }: ToChatInput) =>
+  bytesOf(fitChat(toChat(call.body, { opened }), profile)),
+)
+
+/** The same of a large conversation to compact. */
+export const toSummaryBytes = defineCallFunction(import.meta.url, 'toSummaryBytes', (call, { profile, opened }: ToChatInput) =>
+  bytesOf(fitChat(toSummaryChat(call.body, { opened }), profile)),
+)
+
+const bytesOf = ({ body, dropped }: ReturnType<typeof fitChat>): ChatBytes => ({
+  bytes: Buffer.from(JSON.stringify(body)),
+  dropped,
 })
 
 /** Parameters that have the same value in chat completions. */

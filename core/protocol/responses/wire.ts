@@ -64,6 +64,11 @@ export type OutputItem =
     }
   | {
       readonly id: string
+      readonly type: 'compaction'
+      readonly encrypted_content: string
+    }
+  | {
+      readonly id: string
       readonly type: 'reasoning'
       readonly status: ItemStatus
       readonly summary: SummaryPart[]
@@ -132,6 +137,15 @@ export type PatchOperation =
   | { readonly type: 'create_file' | 'update_file'; readonly path: string; readonly diff: string }
   | { readonly type: 'delete_file'; readonly path: string }
 
+/** A message of the user, in the reply that compacts its conversation. */
+export interface UserMessage {
+  readonly id: string
+  readonly type: 'message'
+  readonly status: 'completed'
+  readonly role: 'user'
+  readonly content: readonly unknown[]
+}
+
 /** The tokens of a reply. */
 export interface ResponseUsage {
   readonly input_tokens: number
@@ -170,17 +184,26 @@ export interface OwnResponse {
   readonly completed_at: number | null
   readonly access_programs: null
   readonly background: false
-  readonly conversation: null
+  readonly conversation: { readonly id: string } | null
   readonly error: null
   readonly incomplete_details: { readonly reason: 'max_output_tokens' | 'content_filter' } | null
   readonly model: string
   readonly output: OutputItem[]
-  readonly previous_response_id: null
+  readonly previous_response_id: string | null
   /** Whether the reply can be fetched later, or referred to. */
-  readonly store: false
+  readonly store: boolean
   readonly usage?: ResponseUsage
   /** What of the upstream has no place in a response: a member of the gateway's, as in chat completions. */
   readonly extra_content?: unknown
+}
+
+/** A reply that compacts a conversation. */
+export interface CompactedResponse {
+  readonly id: string
+  readonly object: 'response.compaction'
+  readonly created_at: number
+  readonly output: readonly (UserMessage | OutputItem)[]
+  readonly usage: ResponseUsage
 }
 
 /** A reply with what it repeats of its request. */
@@ -230,6 +253,7 @@ export type EventBody =
   | (ItemPlace & { readonly type: 'response.function_call_arguments.delta'; readonly delta: string })
   | (ItemPlace & { readonly type: 'response.function_call_arguments.done'; readonly name: string; readonly arguments: string })
   | (ItemPlace & { readonly type: 'response.image_generation_call.completed' })
+  | (ItemPlace & { readonly type: 'response.compaction.compacting' })
   | (ItemPlace & { readonly type: 'response.custom_tool_call_input.delta'; readonly delta: string })
   | (ItemPlace & { readonly type: 'response.custom_tool_call_input.done'; readonly input: string })
 

@@ -1,7 +1,7 @@
-import type { EndpointName } from '../../sdk/api.ts'
+import type { EndpointName, ModelEndpointName } from '../../sdk/api.ts'
 
 /** An endpoint other than chat completions and the list of models. */
-export type OtherEndpoint = Exclude<EndpointName, 'chat.completions' | 'models'>
+export type OtherEndpoint = Exclude<ModelEndpointName, 'chat.completions'>
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -16,6 +16,8 @@ export const ENDPOINT_REQUESTS: Readonly<Record<OtherEndpoint, Members>> = {
   messages: { max_tokens: 10, system: 'Be brief.', messages: HELLO },
   'messages.count_tokens': { messages: HELLO },
   responses: { input: 'Hello', instructions: 'Be brief.' },
+  'responses.compact': { input: 'Hello' },
+  'responses.input_tokens': { input: 'Hello' },
   moderations: { input: 'Hello' },
   'images.generations': { prompt: 'A fox', size: '512x512' },
   'images.edits': { prompt: 'A fox', image: PICTURE },

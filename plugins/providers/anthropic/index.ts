@@ -15,7 +15,7 @@ import {
 import { betasOption, fitBetas } from './betas.ts'
 import { factsRow, listModels, rememberedFacts } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { formatPlan, messagesBody, parameters, takesFormat } from './request.ts'
+import { countBody, formatPlan, messagesBody, parameters, takesFormat } from './request.ts'
 import { MessageTranslator } from './stream.ts'
 import { TOOL_NAMES } from './tools.ts'
 
@@ -79,6 +79,15 @@ function create(
         takes: (call, model) => takesFormat(call, factsOf(model).structuredOutputs || !model.includes('claude')),
       },
       'messages.count_tokens': verbatim('/v1/messages/count_tokens'),
+      'responses.input_tokens': {
+        parameters,
+        takes: () => false,
+        async request(call, { model }) {
+          const body = await host.compute(call, countBody, { model, facts: factsOf(model), maxTokens })
+          return { origin, path: `${path}/v1/messages/count_tokens`, headers: { ...call.headers, ...credentials }, body }
+        },
+        reply: (body) => body as object,
+      },
     },
     translator: (call, { model }) => readFormat(new MessageTranslator(), formatPlan(formatMembers(call), factsOf(model))),
     error: toRefusal,

@@ -106,6 +106,16 @@ export const messagesBody = defineCallFunction(import.meta.url, 'messagesBody', 
   return { body: Buffer.from(JSON.stringify(request)), dropped }
 })
 
+/** The prompt of a call, for `POST /v1/messages/count_tokens` (@anthropic-ai/sdk 1.11, `MessageCountTokensParams`). */
+export const countBody = defineCallFunction(import.meta.url, 'countBody', (call, target: Target) => {
+  const { model, system, messages, tools, tool_choice, thinking, output_config, cache_control } = toMessagesRequest(
+    call.body,
+    target,
+  ).request
+  const prompt = { model, system, messages, tools, tool_choice, thinking, output_config, cache_control }
+  return Buffer.from(JSON.stringify(prompt))
+})
+
 /** How the format of a request is served: Anthropic's constrained decoding takes no maps, and no object without a schema. */
 export const formatPlan = (request: FormatMembers, { structuredOutputs, forcedTools }: ModelFacts): FormatPlan | undefined =>
   planFormat(request, (format) => ({

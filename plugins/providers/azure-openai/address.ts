@@ -1,11 +1,15 @@
 import { parseBaseUrl } from 'unified-model-gateway/plugin'
 import type { ENDPOINT_PATHS } from '../openai-compatible/endpoints.ts'
 
-/** The endpoints of a resource other than chat completions (Azure OpenAI's REST API reference, learn.microsoft.com). */
+/**
+ * The endpoints of a resource other than chat completions (Azure OpenAI's REST API reference, learn.microsoft.com). It does not count the tokens of
+ * prompts: 404 "Unknown request URL: POST /v1/responses/input_tokens" (learn.microsoft.com/answers/questions/5889782, 2026-05-13).
+ */
 export const ENDPOINTS = [
   'completions',
   'embeddings',
   'responses',
+  'responses.compact',
   'images.generations',
   'images.edits',
   'audio.speech',
@@ -19,6 +23,8 @@ export type Operation = '/chat/completions' | (typeof ENDPOINT_PATHS)[(typeof EN
 /** The addresses of a resource. */
 export interface Address {
   readonly origin: string
+  /** Whether it has `/responses/compact`, which only `/openai/v1` does (learn.microsoft.com/azure/foundry/reference/rest/compactconversation, 2026-11). */
+  readonly compacts: boolean
   /** The path of an operation of a deployment; undefined for an invalid name of a deployment. */
   path(operation: Operation, deployment: string): string | undefined
   /** The path of the list of models: of those that can be deployed, not of the deployments. */
@@ -42,12 +48,13 @@ export function addressOf(baseUrl: string, apiVersion?: string): Address {
   const base = `${path}/openai`
   const scope = scopeOf(new URL(origin).hostname)
   if (apiVersion === undefined) {
-    return { origin, scope, models: `${base}/v1/models`, path: (operation) => `${base}/v1${operation}` }
+    return { origin, scope, compacts: true, models: `${base}/v1/models`, path: (operation) => `${base}/v1${operation}` }
   }
   const query = `?api-version=${apiVersion}`
   return {
     origin,
     scope,
+    compacts: false,
     models: `${base}/models${query}`,
     path(operation, deployment) {
       if (operation === '/responses') return `${base}/responses${query}`

@@ -116,7 +116,10 @@ function create({ baseUrl, apiKey, apiVersion, api, facts = {}, ...members }: St
       error: toRefusal,
       post: async (call, attempt, body) => ({ ...(await toHead(ENDPOINT_PATHS.responses, call, attempt)), body }),
     }),
-    endpoints: forEndpoints(ENDPOINTS, verbatim),
+    endpoints: forEndpoints(
+      ENDPOINTS.filter((endpoint) => endpoint !== 'responses.compact' || address.compacts),
+      verbatim,
+    ),
     translator: (call, attempt) => readFormat(createAzureTranslator(), planOf(call, attempt)),
     error: toRefusal,
     async check(signal) {

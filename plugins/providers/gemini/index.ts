@@ -71,6 +71,17 @@ function create(
     },
     reply: toImages,
   })
+  const counter: EndpointHandler = {
+    parameters,
+    takes: () => false,
+    async request(call, attempt) {
+      const name = modelOf(call, attempt)
+      const body = await host.compute(call, countBody, { name, facts: factsOf(attempt.model, facts), callIds: true })
+      return { origin, path: `${prefix}/models/${name}:countTokens`, headers: { ...call.headers, ...credentials }, body }
+    },
+    reply: toCount,
+    error: (reply) => toCountRefusal(toRefusal(reply)),
+  }
   const byGenerate: ChatWay = {
     parameters,
     takesCallStates: true,
@@ -106,17 +117,8 @@ function create(
     ownHosts: OWN_HOSTS,
     toolNames: () => TOOL_NAMES,
     endpoints: {
-      'messages.count_tokens': {
-        parameters,
-        takes: () => false,
-        async request(call, attempt) {
-          const name = modelOf(call, attempt)
-          const body = await host.compute(call, countBody, { name, facts: factsOf(attempt.model, facts), callIds: true })
-          return { origin, path: `${prefix}/models/${name}:countTokens`, headers: { ...call.headers, ...credentials }, body }
-        },
-        reply: toCount,
-        error: (reply) => toCountRefusal(toRefusal(reply)),
-      },
+      'messages.count_tokens': counter,
+      'responses.input_tokens': counter,
       'images.generations': imageHandler(imageParameters),
       'images.edits': imageHandler(editParameters),
       embeddings: {

@@ -8,6 +8,8 @@ export const ENDPOINT_PATHS = {
   completions: '/completions',
   embeddings: '/embeddings',
   responses: '/responses',
+  'responses.compact': '/responses/compact',
+  'responses.input_tokens': '/responses/input_tokens',
   moderations: '/moderations',
   'images.generations': '/images/generations',
   'images.edits': '/images/edits',

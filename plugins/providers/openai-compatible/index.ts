@@ -129,6 +129,12 @@ export default defineProvider({
     const planOf = (call: Call, { model }: Pick<Attempt, 'model'>): FormatPlan | undefined =>
       mayFormat && call.keys.includes('response_format') ? formatPlan(formatMembers(call), model, tables) : undefined
     const hasResponses = responses ?? preset?.responses
+    const lacksCompact = !(hasResponses && preset?.compacts)
+    const missing: Readonly<Partial<Record<PassedEndpoint, boolean>>> = {
+      responses: !hasResponses,
+      'responses.compact': lacksCompact,
+      'responses.input_tokens': lacksCompact,
+    }
     const hasStreamOptions = !(quirks as readonly Quirk[]).includes(noStreamOptions)
     const verbatim = (endpoint: PassedEndpoint): EndpointHandler => ({
       parameters: 'verbatim',
@@ -165,7 +171,7 @@ export default defineProvider({
         return body.then(({ bytes, lost }) => post('/chat/completions', call, bytes, [...dropped, ...lost]))
       },
       endpoints: forEndpoints(
-        (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
+        (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => missing[endpoint] !== true),
         verbatim,
       ),
       ...((hasResponses || namesResponses(api)) && {

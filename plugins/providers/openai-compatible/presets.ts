@@ -53,6 +53,8 @@ export interface Preset {
    * answers.
    */
   readonly responses?: true
+  /** Its Responses API also compacts conversations and counts the tokens of prompts. */
+  readonly compacts?: true
   /** By which parameter of chat completions the vendor takes the most tokens of an answer. Absent: `max_tokens`. */
   readonly cap?: CapName
   /** What its models take, before the facts that hold for all upstreams. */
@@ -121,6 +123,7 @@ export const PRESETS = {
     baseUrl: 'https://api.openai.com/v1',
     keyVariable: 'OPENAI_API_KEY',
     responses: true, // platform.openai.com/docs/api-reference/responses
+    compacts: true, // openai-node 7.55, `responses.compact`, `responses.inputTokens.count`
     cap: 'max_completion_tokens', // GPT-5 and later refuse max_tokens: github.com/decolua/9router/issues/560
     facts: SCHEMAS_OF_OPENAI,
     history: 'none', // shows no reasoning in chat completions, and refuses members that it does not know

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SealedValues } from '../../../core/kept/sealed-values.ts'
+import { keysOfKeeper, SealedValues } from '../../../core/kept/sealed-values.ts'
 import { StoredValues } from '../../../core/kept/stored-values.ts'
 import type { Entry } from '../../../core/kept/value-store.ts'
 import type { Keeper } from '../../../core/protocol/kept-ids.ts'
@@ -11,7 +11,10 @@ const VALUE = Buffer.from('{"thought":"secret"}')
 describe('sealed values', () => {
   let put: Entry[]
   let store: StoredValues
-  const sealedFor = (changes: Partial<Keeper> = {}) => new SealedValues(store, 'call-states', { ...KEEPER, ...changes })
+  const sealedFor = (changes: Partial<Keeper> = {}) => {
+    const keeper = { ...KEEPER, ...changes }
+    return new SealedValues(store, { space: 'call-states', account: keeper.account }, [keysOfKeeper('call-states', keeper)])
+  }
 
   beforeEach(() => {
     put = []
@@ -22,6 +25,7 @@ describe('sealed values', () => {
         put.push(...entries)
         return storage.put(place, entries)
       },
+      add: (place, entry) => storage.add(place, entry),
       delete: (place, keys) => storage.delete(place, keys),
       sweep: () => storage.sweep(),
       close: () => storage.close(),

@@ -97,6 +97,15 @@ onEachBackend((start) => {
     expect(await first.get(ACME, ['a', 'b'])).to.deep.equal([['a', 'three']])
   })
 
+  it('adds a value once, whichever of several gateways is the first', async () => {
+    const stores = [await open(), await open(), await open()]
+    const results = await Promise.all(stores.map((store, index) => store.add(ACME, ['a', String(index)])))
+    expect(results.toSorted()).to.deep.equal(['exists', 'exists', 'kept'])
+    const [[, kept] = []] = await stores[0]!.get(ACME, ['a'])
+    expect(kept).to.equal(String(results.indexOf('kept')))
+    expect(await stores[0]!.add({ ...ACME, account: 'another' }, ['a', 'own'])).to.equal('kept')
+  })
+
   it('gives no account what is of another', async () => {
     const store = await open()
     await store.put(ACME, [['a', 'one']])

@@ -20,6 +20,13 @@ export class ValuesInMemory implements ValueStorage {
     this.#values.set(nameOf(place), new Map([...(this.#values.get(nameOf(place)) ?? []), ...entries]))
   }
 
+  async add(place: Place, entry: Entry): Promise<boolean> {
+    await this.#work()
+    if (this.#values.get(nameOf(place))?.has(entry[0])) return false
+    this.#values.set(nameOf(place), new Map([...(this.#values.get(nameOf(place)) ?? []), entry]))
+    return true
+  }
+
   async delete(place: Place, keys: readonly string[]): Promise<void> {
     await this.#work()
     for (const key of keys) this.#values.get(nameOf(place))?.delete(key)

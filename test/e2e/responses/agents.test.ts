@@ -158,7 +158,6 @@ describe('the tools and items of coding agents at /v1/responses, to an upstream 
   for (const [what, item, name] of [
     ['a search of the web that OpenAI has done', { type: 'web_search_call', id: 'ws_1', status: 'completed' }, 'web_search_call'],
     ['a picture that OpenAI has drawn', { type: 'image_generation_call', id: 'ig_1', result: 'AAAA' }, 'image_generation_call'],
-    ['a conversation that OpenAI has compacted', { type: 'compaction', encrypted_content: 'gAAAA' }, 'compaction'],
     ["another model's reasoning", { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }, 'reasoning'],
     ['a reference to reasoning', { type: 'item_reference', id: 'rs_1' }, 'item_reference'],
     ['a reference to reasoning without its type', { id: 'rs_1' }, 'item_reference'],

@@ -41,14 +41,19 @@ describe('the members of requests that vendors publish', () => {
   }
 })
 
+/** Members of guarded names in what the client repeats of a response. */
+const REPEATED = [
+  'input.svg_usage.model',
+  'input.results.file_id',
+  'input.content.annotations.container_id',
+  'input.content.annotations.file_id',
+]
+
 /** Members of guarded names in what the client repeats of a reply. */
 const PASSED: Readonly<Record<string, readonly string[]>> = {
-  responses: [
-    'input.svg_usage.model',
-    'input.results.file_id',
-    'input.content.annotations.container_id',
-    'input.content.annotations.file_id',
-  ],
+  responses: REPEATED,
+  'responses.compact': REPEATED,
+  'responses.input_tokens': REPEATED,
   messages: ['messages.content.from.model', 'messages.content.to.model'],
   'messages.count_tokens': ['messages.content.from.model', 'messages.content.to.model'],
 }

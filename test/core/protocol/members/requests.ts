@@ -12,11 +12,14 @@ import type { CompletionCreateParams } from 'openai/resources/completions'
 import type { EmbeddingCreateParams } from 'openai/resources/embeddings'
 import type { ImageEditParams, ImageGenerateParams } from 'openai/resources/images'
 import type { ModerationCreateParams } from 'openai/resources/moderations'
-import type { ResponseCreateParams } from 'openai/resources/responses/responses'
+import type { InputTokenCountParams } from 'openai/resources/responses/input-tokens'
+import type { ResponseCompactParams, ResponseCreateParams } from 'openai/resources/responses/responses'
 
 export interface Requests {
   'chat.completions': ChatCompletionCreateParams
   responses: ResponseCreateParams
+  'responses.compact': ResponseCompactParams
+  'responses.input_tokens': InputTokenCountParams
   messages: MessageCreateParams | StableCreateParams
   'messages.count_tokens': MessageCountTokensParams | StableCountTokensParams
   completions: CompletionCreateParams

@@ -13,6 +13,7 @@ const CALL: RepliedCall = {
   large: false,
   member: () => undefined,
   mayInclude: () => false,
+  keeper: { namespace: 'n', account: 'a', secret: 's' },
 }
 
 const message = turnOf(

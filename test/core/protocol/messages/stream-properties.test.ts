@@ -32,6 +32,7 @@ describe('A stream of chunks as a stream of the Messages API', () => {
         large: false,
         member: () => undefined,
         mayInclude: () => false,
+        keeper: { namespace: 'n', account: 'a', secret: 's' },
       }),
     read: readMessageStream,
     expectSaid,

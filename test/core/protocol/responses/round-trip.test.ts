@@ -19,6 +19,7 @@ const CALL: RepliedCall = {
   large: false,
   member: (name) => ({ tools: TOOLS })[name],
   mayInclude: () => false,
+  keeper: { namespace: 'n', account: 'a', secret: 's' },
 }
 
 const message = turnOf(

@@ -57,6 +57,7 @@ describe('A stream of chunks as a stream of the Responses API', () => {
         large: false,
         member: (name) => ASKED[name],
         mayInclude: () => false,
+        keeper: { namespace: 'n', account: 'a', secret: 's' },
       }),
     read: readResponseStream,
     expectSaid,

@@ -134,6 +134,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
         large: false,
         member: () => undefined,
         mayInclude: () => false,
+        keeper: { namespace: 'n', account: 'a', secret: 's' },
       }),
     whole(text) {
       const { content, error, stop } = readMessageStream(text)

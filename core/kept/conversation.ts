@@ -1,0 +1,199 @@
+import { withTimeout } from '../async/timeout.ts'
+import { GatewayError } from '../errors.ts'
+import type { JsonBody } from '../protocol/json-body.ts'
+import { unsealed } from '../protocol/kept-ids.ts'
+import { isReferenceItem, keptIds } from '../protocol/kept-references.ts'
+import type { KeptReply } from '../protocol/kept-reply.ts'
+import { newResponseId, responseOfItem } from '../protocol/responses/own-ids.ts'
+import { parseRecord } from '../sdk/api.ts'
+import { type Conversation, conversationIn, isConversationId, type KeptConversations } from './kept-conversations.ts'
+import type { KeptResponses } from './kept-responses.ts'
+import { type Item, inputItems, itemOf, itemsOf, type KeptTurn, listedInput, outputOf } from './turn.ts'
+
+/** A call of `/v1/responses` as it is served. */
+export interface Continued {
+  /** The members to replace, or by `undefined` to remove: what the call refers to stands in its `input`. */
+  readonly changes: Readonly<Record<string, unknown>>
+  /** Absent: the client wants nothing kept, or an upstream keeps the conversation. */
+  readonly kept: KeptReply | undefined
+}
+
+/** What the gateway keeps for the account of a call. */
+export interface Continuing {
+  readonly responses: KeptResponses
+  readonly conversations: KeptConversations
+  /** Whether it keeps the reply too. */
+  readonly keepsReplies: boolean
+}
+
+/** The conversation that a call names; undefined if it names none of the gateway's. Throws `GatewayError` (400, 404). */
+async function conversationOf(sent: JsonBody, conversations: KeptConversations): Promise<Conversation | undefined> {
+  const id = conversationIn(sent.member('conversation'))
+  if (!isConversationId(id)) return undefined
+  if (sent.member('previous_response_id') != null) {
+    const detail = 'a call goes on with a `conversation` or from a response, and not both'
+    throw new GatewayError('invalid_value', { param: 'previous_response_id', values: { detail } })
+  }
+  return conversations.get(id)
+}
+
+/** The most responses that a conversation goes on from. */
+const MAX_CHAIN = 1000
+
+/** The most bytes of a call's own input of which the reply is kept. */
+const MAX_INPUT = 4 << 20
+
+/**
+ * Puts what a call refers to in its place, so that all that follows sees the whole conversation. What has the seal of an upstream stays, and so do
+ * references to items that are not found: `checkKept` refuses them. Throws `GatewayError` (400) for a response that is not found.
+ */
+export async function continued(sent: JsonBody, { responses, conversations, keepsReplies }: Continuing): Promise<Continued> {
+  const chain: string[] = []
+  const changes: Record<string, unknown> = {}
+  const conversation = await conversationOf(sent, conversations)
+  const before = conversation?.items.map(({ item }) => item) ?? []
+  if (conversation !== undefined) changes.conversation = undefined
+  let isOurs = conversation !== undefined || sent.member('conversation') == null
+  if (keptIds(sent.guarded).length > 0) {
+    const previous = sent.member('previous_response_id') ?? undefined
+    const own = inputItems(sent.member('input'))
+    const turns = new Turns(responses)
+    if (previous !== undefined && unsealed(previous) === undefined) {
+      chain.push(...(await turns.chainTo(String(previous))))
+      changes.previous_response_id = undefined
+    } else isOurs &&= previous === undefined
+    const items = await turns.resolved([...before, ...chain.flatMap((id) => itemsOf(turns.known.get(id)!)), ...own])
+    isOurs &&= !items.some(isReferenceItem)
+    if (chain.length > 0 || items.some((item, index) => item !== own[index])) changes.input = items
+  } else if (before.length > 0) changes.input = [...before, ...inputItems(sent.member('input'))]
+  if (!keepsReplies) return { changes, kept: undefined }
+  const isWanted = sent.member('store') !== false
+  if (!isOurs || !(isWanted || conversation !== undefined)) return { changes, kept: undefined }
+  const input = sent.text('input') ?? 'null'
+  // The reply says so.
+  if (input.length > MAX_INPUT && conversation === undefined) return { changes: { ...changes, store: false }, kept: undefined }
+  if (sent.member('store') === true) changes.store = undefined
+  const id = newResponseId()
+  const isStored = isWanted && input.length <= MAX_INPUT
+  if (conversation !== undefined) {
+    const keep = (response: string): void => {
+      if (isStored) responses.keep(id, { chain, input, response })
+    }
+    return { changes, kept: new ConversationReply(id, { conversation, conversations, isStored, sent, keep }) }
+  }
+  return {
+    changes,
+    kept: {
+      id,
+      previous: chain.at(-1) ?? null,
+      isStored: true,
+      complete: (response) => responses.keep(id, { chain, input, response }),
+    },
+  }
+}
+
+/** How long a reply waits until its conversation has it, in milliseconds. */
+const WRITE_MS = 5000
+
+interface ConversationTurn {
+  readonly conversation: Conversation
+  readonly conversations: KeptConversations
+  readonly isStored: boolean
+  readonly sent: JsonBody
+  /** Keeps the response itself. */
+  readonly keep: (response: string) => void
+}
+
+/** The reply to a call that goes on with a conversation, which gets the items of both. */
+class ConversationReply implements KeptReply {
+  readonly id: string
+  readonly previous = null
+  readonly conversation: string
+  readonly isStored: boolean
+  readonly #turn: ConversationTurn
+  /** What the call has added. The body is released before the last byte of a reply. */
+  readonly #added: readonly Item[]
+  written: Promise<unknown> | undefined
+
+  constructor(id: string, turn: ConversationTurn) {
+    this.id = id
+    this.conversation = turn.conversation.id
+    this.isStored = turn.isStored
+    this.#turn = turn
+    this.#added = inputItems(turn.sent.member('input'))
+  }
+
+  complete(response: string): void {
+    const { conversation, conversations, keep } = this.#turn
+    keep(response)
+    const output = inputItems(parseRecord(response)?.output)
+    // The answer is paid for: its client gets it, whether or not it can be kept.
+    const added = conversations.append(conversation, [...this.#added, ...output])
+    this.written = withTimeout(WRITE_MS, added).catch(() => undefined)
+  }
+}
+
+/**
+ * The items that the model got with the call of a response, the oldest first. Throws `GatewayError` (400) if a response that it goes on from is not
+ * kept any more.
+ */
+export async function conversationTo(id: string, responses: KeptResponses): Promise<readonly Item[]> {
+  const turns = new Turns(responses)
+  const chain = await turns.chainTo(id)
+  const items = chain.flatMap((each) => {
+    const turn = turns.known.get(each)!
+    return each === id ? listedInput(turn, each) : [...listedInput(turn, each), ...outputOf(turn)]
+  })
+  return turns.resolved(items)
+}
+
+/** The turns that a call refers to. */
+class Turns {
+  readonly #responses: KeptResponses
+  readonly known = new Map<string, KeptTurn>()
+
+  constructor(responses: KeptResponses) {
+    this.#responses = responses
+  }
+
+  /** The ids of a response and of those that it goes on from, the oldest first; all of them are known then. */
+  async chainTo(id: string): Promise<readonly string[]> {
+    await this.#load([id])
+    const chain = [...(this.known.get(id)?.chain ?? []), id]
+    if (chain.length > MAX_CHAIN) {
+      const detail = `it goes on from more than ${MAX_CHAIN} responses; send all of the conversation as \`input\``
+      throw new GatewayError('invalid_value', { param: 'previous_response_id', values: { detail } })
+    }
+    await this.#load(chain)
+    const missing = chain.toReversed().find((each) => !this.known.has(each))
+    if (missing === undefined) return chain
+    throw new GatewayError('previous_response_not_found', {
+      param: 'previous_response_id',
+      values: { id: missing.slice(0, 200) },
+    })
+  }
+
+  /** The items, in place of references to them. What only its upstream could look up is left out, and so is what stands there already. */
+  async resolved(items: readonly Item[]): Promise<readonly Item[]> {
+    await this.#load(items.filter(isReferenceItem).flatMap(({ id }) => responseOfItem(id) ?? []))
+    const ids = new Set<unknown>()
+    return items.flatMap((item) => {
+      const found = isReferenceItem(item) ? this.#find(item.id) : undefined
+      const own = found ?? item
+      if (found !== undefined && (isReferenceItem(found) || ids.has(found.id))) return []
+      if (own.id !== undefined) ids.add(own.id)
+      return [own]
+    })
+  }
+
+  #find(id: unknown): Item | undefined {
+    const response = responseOfItem(id)
+    const turn = response === undefined ? undefined : this.known.get(response)
+    return turn && itemOf(turn, response!, String(id))
+  }
+
+  async #load(ids: readonly string[]): Promise<void> {
+    const unknown = [...new Set(ids)].filter((id) => !this.known.has(id))
+    for (const [id, turn] of await this.#responses.get(unknown)) this.known.set(id, turn)
+  }
+}
