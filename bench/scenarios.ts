@@ -76,15 +76,6 @@ export const SCENARIOS: readonly Scenario[] = [
     connections: 16,
     seconds: 1.5,
   },
-  {
-    name: 'responses-whole',
-    unit: 'request',
-    api: MESSAGES,
-    client: 'responses',
-    messages: SHORT_CHAT,
-    connections: 64,
-    seconds: 1.5,
-  },
   { name: 'long-text', unit: 'request', api: CHAT, messages: LONG_CHAT, connections: 16, seconds: 1.5 },
   { name: 'image', unit: 'request', api: CHAT, messages: IMAGE_CHAT, connections: 16, seconds: 1.5 },
   {
