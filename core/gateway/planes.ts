@@ -1,5 +1,5 @@
 import type { FileTexts } from '../config/file/files-read.ts'
-import type { Entry, Kept, Place, ValueStore } from '../kept/value-store.ts'
+import type { Added, Entry, Kept, Place, ValueStore } from '../kept/value-store.ts'
 import type { AccountHolder, KeyHolder } from '../keys/principal.ts'
 import type { KeySource } from '../keys/source.ts'
 import type { Lease, LeaseRequest } from '../limits/counter.ts'
@@ -33,6 +33,7 @@ export interface ControlMessages {
   /** `ValueStore`'s methods. */
   getValues(place: Place, keys: readonly string[]): Promise<readonly Entry[]>
   putValues(place: Place, entries: readonly Entry[], ttlMs?: number): Promise<Kept>
+  addValue(place: Place, entry: Entry, ttlMs?: number): Promise<Added>
   deleteValues(place: Place, keys: readonly string[]): Promise<void>
   /** Writes down calls that have ended, and the ids of keys that were used. */
   report(calls: readonly CallRecord[], keyIds: readonly string[]): void

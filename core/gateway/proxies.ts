@@ -55,6 +55,7 @@ export class Proxies {
       renewLeases: (holder, requests) => places.renew(holder, requests),
       getValues: (place, wanted) => values.get(place, wanted),
       putValues: (place, entries, ttlMs) => values.put(place, entries, ttlMs),
+      addValue: (place, entry, ttlMs) => values.add(place, entry, ttlMs),
       deleteValues: (place, unwanted) => values.delete(place, unwanted),
       report(calls, keyIds) {
         for (const call of calls) recorder.record(call)

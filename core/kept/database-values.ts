@@ -17,6 +17,14 @@ interface Count {
   readonly until: number
 }
 
+const rowOf = (place: Place, [key, value]: Entry, expires_at: number) => ({
+  ...place,
+  key,
+  value,
+  size: sizeOf([key, value]),
+  expires_at,
+})
+
 /** Values in the database, which all gateways on it share. `clock`: milliseconds since 1970. */
 export class DatabaseValues implements ValueStorage {
   readonly #store: Pick<Store, 'db' | 'read'>
@@ -47,7 +55,7 @@ export class DatabaseValues implements ValueStorage {
 
   async put(place: Place, entries: readonly Entry[], space: Space): Promise<void> {
     const expires_at = this.#clock() + space.ttlMs
-    const rows = entries.map(([key, value]) => ({ ...place, key, value, size: sizeOf([key, value]), expires_at }))
+    const rows = entries.map((entry) => rowOf(place, entry, expires_at))
     for (let from = 0; from < rows.length; from += ROWS) {
       await this.#store.db
         .insertInto('kept_values')
@@ -61,8 +69,19 @@ export class DatabaseValues implements ValueStorage {
         )
         .execute()
     }
-    const added = { entries: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) }
-    if (this.#exceeds(place, added, space.account)) await this.#shrink(place, space.account)
+    await this.#added(place, rows, space)
+  }
+
+  async add(place: Place, entry: Entry, space: Space): Promise<boolean> {
+    const row = rowOf(place, entry, this.#clock() + space.ttlMs)
+    const { numInsertedOrUpdatedRows: added } = await this.#store.db
+      .insertInto('kept_values')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['space', 'account', 'key']).doNothing())
+      .executeTakeFirstOrThrow()
+    if (added !== 1n) return false
+    await this.#added(place, [row], space)
+    return true
   }
 
   async delete({ space, account }: Place, keys: readonly string[]): Promise<void> {
@@ -91,6 +110,11 @@ export class DatabaseValues implements ValueStorage {
   }
 
   async close(): Promise<void> {}
+
+  async #added(place: Place, rows: readonly { readonly size: number }[], { account }: Space): Promise<void> {
+    const added = { entries: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) }
+    if (this.#exceeds(place, added, account)) await this.#shrink(place, account)
+  }
 
   /** Whether a place may have more than its bounds. A place whose count is not known may. */
   #exceeds(place: Place, added: Bounds, { entries, bytes }: Bounds): boolean {

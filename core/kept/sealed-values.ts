@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import type { Keeper } from '../protocol/kept-ids.ts'
-import type { Kept, Place, SpaceName, ValueStore } from './value-store.ts'
+import type { Added, Kept, Place, SpaceName, ValueStore } from './value-store.ts'
 
 const CIPHER = 'aes-256-gcm'
 const IV_BYTES = 12
@@ -72,6 +72,13 @@ export class SealedValues {
       return [name, seal(name, value, sealing)] as const
     })
     return this.#store.put(this.#place, entries, this.#ttlMs)
+  }
+
+  /** Keeps a value unless there is one of its key. Rejects if the store cannot be reached. */
+  add(key: string, value: Buffer): Promise<Added> {
+    const [sealing] = this.#keys as [SealingKeys]
+    const name = nameOf(key, sealing)
+    return this.#store.add(this.#place, [name, seal(name, value, sealing)], this.#ttlMs)
   }
 
   /** Removes values. Rejects if the store cannot be reached. */

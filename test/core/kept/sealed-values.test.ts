@@ -25,6 +25,7 @@ describe('sealed values', () => {
         put.push(...entries)
         return storage.put(place, entries)
       },
+      add: (place, entry) => storage.add(place, entry),
       delete: (place, keys) => storage.delete(place, keys),
       sweep: () => storage.sweep(),
       close: () => storage.close(),

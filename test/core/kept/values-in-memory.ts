@@ -20,6 +20,13 @@ export class ValuesInMemory implements ValueStorage {
     this.#values.set(nameOf(place), new Map([...(this.#values.get(nameOf(place)) ?? []), ...entries]))
   }
 
+  async add(place: Place, [key, value]: Entry): Promise<boolean> {
+    await this.#work()
+    if (this.#values.get(nameOf(place))?.has(key)) return false
+    await this.put(place, [[key, value]])
+    return true
+  }
+
   async delete(place: Place, keys: readonly string[]): Promise<void> {
     await this.#work()
     for (const key of keys) this.#values.get(nameOf(place))?.delete(key)
