@@ -137,6 +137,7 @@ export const ERRORS = {
     'previous_response_not_found',
     "Previous response with id '{id}' not found: no upstream of this model keeps it for your account. Send all of the conversation as `input`.",
   ),
+  response_not_found: caller(404, 'response_not_found', "Response with id '{id}' not found.{detail}"),
   item_not_found: caller(
     400,
     'item_not_found',
@@ -267,6 +268,12 @@ export const ERRORS = {
     'The database is damaged. The operator must end the gateway, restore a backup, and start it again.',
   ),
   service_unavailable: gateway(503, 'service_unavailable', 'The gateway is shutting down or overloaded. Retry shortly.'),
+  kept_responses_unavailable: gateway(
+    503,
+    'kept_responses_unavailable',
+    'The conversations that the gateway keeps cannot be read at the moment. Retry shortly, or send all of the conversation as `input`.',
+    1,
+  ),
   gateway_overloaded: gateway(
     503,
     'gateway_overloaded',

@@ -1,10 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ParameterizedContext } from 'koa'
+import { GatewayError } from '../errors.ts'
+import { continued } from '../kept/conversation.ts'
+import type { Keeping } from '../kept/keeping.ts'
+import { KeptResponses, type KeptResponsesServices } from '../kept/kept-responses.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import { type CallContext, ClientCall } from '../protocol/call.ts'
 import type { ClientProtocol } from '../protocol/client-protocol.ts'
 import { FormBody } from '../protocol/form-body.ts'
 import { JsonBody, LARGE, readLarge } from '../protocol/json-body.ts'
+import type { KeptReply } from '../protocol/kept-reply.ts'
 import { type CallWorkers, translated, translationOf } from '../protocol/translation.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { RoutingTable } from '../routing/table.ts'
@@ -14,7 +19,7 @@ import { readBody } from './read-body.ts'
 import { type Form, hasForm, readForm } from './read-form.ts'
 
 /** The services that read the bodies of calls. */
-export interface BodyServices {
+export interface BodyServices extends KeptResponsesServices {
   readonly admission: Admission
   readonly scanner: CallWorkers
   /** The folder of uploaded files. */
@@ -30,9 +35,10 @@ export interface BodyOwner {
         readonly check: RequestCheck | 'no body'
         readonly form?: 'always' | 'maybe' | undefined
         readonly protocol?: ClientProtocol | undefined
+        readonly keepsReplies?: true | undefined
       }
     | undefined
-  readonly generation: { readonly table: RoutingTable } | undefined
+  readonly generation: { readonly table: RoutingTable; readonly keeping: Keeping | undefined } | undefined
   /** Set by the time the body is read, if a link sets it. */
   readonly principal: Principal | undefined
   readonly upstreamHeaders: Readonly<Record<string, string>>
@@ -110,12 +116,27 @@ export class CallBody {
         return this.call
       }
       const bytes = await readBody(this.#ctx.req, this.#ctx.res, { max: Math.min(admission.largestBody, most), memory })
-      const client = bytes.length > LARGE.bytes ? await readLarge(bytes, context, scanner) : JsonBody.read(bytes, context)
+      const sent = await readJson(bytes, context, scanner)
+      const responses =
+        endpoint.keepsReplies && principal && KeptResponses.of(principal.account, generation!.keeping, this.#services)
+      const client = responses ? await this.#continued(sent, responses, most) : sent
       this.call = new ClientCall(context, protocol === undefined ? client : translated(client, protocol))
       return this.call
     } finally {
       this.#endedAt = performance.now()
     }
+  }
+
+  /** The body with all of the conversation that it goes on with. */
+  async #continued(sent: JsonBody, responses: KeptResponses, max: number): Promise<JsonBody> {
+    const context = this.#context!
+    const { changes, kept } = await continued(sent, responses)
+    context.kept = kept
+    if (Object.keys(changes).length === 0) return sent
+    const bytes = sent.splice(changes)
+    if (bytes.length > max) throw new GatewayError('request_too_large', { values: { limit: max } })
+    context.memory.take(bytes.length)
+    return readJson(bytes, context, this.#services.scanner)
   }
 
   async #readForm(context: BodyContext, max: number): Promise<FormBody> {
@@ -126,6 +147,10 @@ export class CallBody {
     return new FormBody(this.#form.parts, context)
   }
 }
+
+/** A large body is scanned in a thread. */
+const readJson = (bytes: Buffer, context: BodyContext, scanner: CallWorkers): JsonBody | Promise<JsonBody> =>
+  bytes.length > LARGE.bytes ? readLarge(bytes, context, scanner) : JsonBody.read(bytes, context)
 
 type OwnContext = Pick<CallContext, 'endpoint' | 'check' | 'clientHeaders'> & {
   readonly memory: CallMemory
@@ -140,6 +165,7 @@ class BodyContext implements CallContext {
   readonly upstreamHeaders: Readonly<Record<string, string>>
   readonly clientHeaders: CallContext['clientHeaders']
   readonly memory: CallMemory
+  kept: KeptReply | undefined = undefined
   decided = false
   readonly #table: RoutingTable
   readonly #principal: Principal | undefined

@@ -142,7 +142,7 @@ class ChainRun implements Expiring {
   async #enterIf(when: When, link: ChainLink, at: number): Promise<void> {
     const { exchange, ctx } = this
     const { endpointName, principal, tags } = exchange
-    const hasModel = exchange.endpoint!.check !== 'no body'
+    const hasModel = exchange.callsModel
     const call = { endpointName, principal, tags, hasModel, model: async () => (await exchange.call()).model }
     try {
       if (!(await fits(when, call, ctx.headers))) return this.from(at + 1)
@@ -341,6 +341,10 @@ export class LinkState implements CallState {
 
   get endpoint(): EndpointName {
     return this.#exchange.endpointName as EndpointName
+  }
+
+  get callsModel(): boolean {
+    return this.#exchange.callsModel
   }
 
   get principal(): Principal | undefined {

@@ -52,6 +52,8 @@ export interface Endpoint {
   readonly protocol?: ClientProtocol | undefined
   /** Absent: OpenAI's. */
   readonly wire?: ClientWire | undefined
+  /** True if the gateway keeps replies, where the operator says so. */
+  readonly keepsReplies?: true | undefined
   /** Serves a request. Resolves when the head of the reply may be sent: for a stream, possibly long before its end. */
   serve(exchange: Exchange, ctx: ParameterizedContext): Promise<void>
 }
@@ -148,7 +150,7 @@ export class CallLinks {
   /** Sets the current link's own reply. */
   replyWith(reply: LinkReply['reply']): void {
     this.#expectOpen('SEND_AFTER_NEXT')
-    if (this.#exchange.endpoint?.check === 'no body') throw new ContractViolation('NO_BODY')
+    if (!this.#exchange.callsModel) throw new ContractViolation('NO_BODY')
     this.reply = { link: this.current, reply }
   }
 
@@ -280,6 +282,11 @@ export class Exchange implements Linked {
 
   get endpointName(): Outcome['endpoint'] {
     return this.endpoint?.name ?? 'none'
+  }
+
+  /** Whether its endpoint calls a model, by a body. */
+  get callsModel(): boolean {
+    return this.endpoint !== undefined && this.endpoint.check !== 'no body'
   }
 
   /** What the client gets from the gateway itself. */

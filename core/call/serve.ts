@@ -47,7 +47,7 @@ interface ServedEndpoint {
 
 /** The endpoint that sends calls of one format to the upstreams of their model. */
 export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): Endpoint {
-  const { name, check, form, reply: format, protocol, wire } = endpoint
+  const { name, check, form, reply: format, protocol, wire, keepsReplies } = endpoint
   const isCount = name === 'messages.count_tokens'
   const served: ServedEndpoint = {
     services,
@@ -57,7 +57,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     standIn: isCount ? tokenCounter(services.workers) : undefined,
     states: name === 'chat.completions' ? services.callStates : undefined,
   }
-  return { name, check, form, protocol, wire, serve: (exchange) => serve(exchange, served) }
+  return { name, check, form, protocol, wire, keepsReplies, serve: (exchange) => serve(exchange, served) }
 }
 
 /** A call whose route is known. */

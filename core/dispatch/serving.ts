@@ -244,8 +244,9 @@ export const keeperOf = ({ served, secrets }: Target, account: string, credentia
 /** What a call is to its keeper. */
 export function keptCall(call: Call, keeper: Keeper): KeptCall {
   const { keptTokens: tokens } = call
-  const previous = clientOf(call).guarded.find(({ param }) => param === 'previous_response_id')?.value
-  return { keeper, previous, promptTokens: tokens === undefined ? undefined : promptEstimate(call) + tokens }
+  const { guarded, kept } = clientOf(call)
+  const previous = guarded.find(({ param }) => param === 'previous_response_id')?.value
+  return { keeper, kept, previous, promptTokens: tokens === undefined ? undefined : promptEstimate(call) + tokens }
 }
 
 /** Which of the several credentials of a namespace keeps what a call refers to: no other can serve it. Undefined if none does. */

@@ -9,7 +9,6 @@ import { Settlement } from '../call/settle.ts'
 import type { Unready } from '../control/monitoring.ts'
 import type { AppServices, Lifecycle } from '../http/app.ts'
 import { KeptCallStates } from '../kept/call-states.ts'
-import type { ValueStore } from '../kept/value-store.ts'
 import { KeyDirectory } from '../keys/directory.ts'
 import { Budgets } from '../limits/budgets.ts'
 import { Leases } from '../limits/leases.ts'
@@ -75,7 +74,6 @@ export interface ServiceOptions {
 export interface Services extends LiveServices, AppServices, ExchangeServices {
   readonly budgets: Budgets
   readonly callStates: KeptCallStates
-  readonly values: ValueStore
   readonly log: Log
   readonly metrics: Metrics
   readonly workers: Workers
@@ -122,6 +120,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     },
   })
   measureCooldowns(metrics, () => states.report(performance.now()))
+  const keptUses = metrics.declare(METRICS.keptValueUses)
   const journaled = options.journal && journaledCalls()
   return {
     log,
@@ -136,7 +135,8 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     times,
     states,
     limits: new HostLimits(limits, counting),
-    callStates: new KeptCallStates({ values: control.values, threads: workers, uses: metrics.declare(METRICS.keptValueUses) }),
+    callStates: new KeptCallStates({ values: control.values, threads: workers, uses: keptUses }),
+    keptUses,
     values: control.values,
     budgets: new Budgets(leases, counting),
     connector,

@@ -7,6 +7,7 @@ import type { Admission } from '../call/admission.ts'
 import { exchangeOf, LinkState } from '../call/chain.ts'
 import { type Endpoint, Exchange, type ExchangeServices } from '../call/exchange.ts'
 import type { Generation } from '../call/generation.ts'
+import { keptEndpoints } from '../call/kept-responses.ts'
 import { MODELS_PATH, type ModelEndpoints, modelEndpointsFor } from '../call/model-lists.ts'
 import { UnreadBodies } from '../call/read-body.ts'
 import { type CallServices, modelEndpoint } from '../call/serve.ts'
@@ -17,6 +18,7 @@ import { CodedError, GatewayError } from '../errors.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { ClientWire } from '../protocol/client-protocol.ts'
 import { modelEndpoints } from '../protocol/endpoints/model-endpoints.ts'
+import { PLAIN_ENDPOINTS } from '../protocol/endpoints/plain-endpoints.ts'
 import type { HostCounter } from '../sdk/api.ts'
 import { STRICT_TRANSPORT } from './tls.ts'
 
@@ -262,6 +264,10 @@ export function apiRoutes(services: ApiServices, calls = callsOf(services)): Rou
   const router = new Router({ sensitive: true })
   for (const [path, call] of calls) router.post(path, call as never)
   const models = (which: keyof ModelEndpoints) => (ctx: Koa.Context) => serve(modelEndpointsFor(ctx)[which], services)(ctx)
+  for (const { name, endpoint } of keptEndpoints(services)) {
+    const { method, path } = PLAIN_ENDPOINTS[name]
+    router.register(path, [method], serve(endpoint, services) as never)
+  }
   router.get(MODELS_PATH, models('list') as never)
   router.get(`${MODELS_PATH}/*id`, models('one') as never)
   return router

@@ -1,17 +1,12 @@
-import { isRecord, parseRecord } from '../sdk/api.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { GatewayError } from '../errors.ts'
+import { type HostCounter, isRecord, parseRecord } from '../sdk/api.ts'
 import type { Keeping } from './keeping.ts'
 import type { SealedValues } from './sealed-values.ts'
-import type { Kept, ValueStore } from './value-store.ts'
+import type { KeptTurn } from './turn.ts'
+import type { SpaceName, ValueStore } from './value-store.ts'
 
-/** One call of `/v1/responses` and its reply: a turn of a conversation. */
-export interface KeptTurn {
-  /** The ids of the responses that it goes on from, the oldest first. */
-  readonly chain: readonly string[]
-  /** What this call has added: `input` as the client sent it, a text or items. */
-  readonly input: unknown
-  /** The response, as the client got it. */
-  readonly response: Readonly<Record<string, unknown>>
-}
+const SPACE = 'responses' satisfies SpaceName
 
 /** A turn before it is kept: JSON texts, which need not be parsed for that. */
 export interface NewTurn {
@@ -20,38 +15,79 @@ export interface NewTurn {
   readonly response: string
 }
 
-/** The responses of one account, by their ids. All methods reject if the store cannot be reached. */
+/** Pauses before a response is sought again that is not there, in milliseconds: another process may be about to keep it. */
+const PAUSES_MS = [100, 400]
+
+/** The services that keep responses. */
+export interface KeptResponsesServices {
+  readonly values: ValueStore
+  /** Counts responses: by space and result. */
+  readonly keptUses: HostCounter
+}
+
+/** The responses that the gateway keeps for an account, by their ids. */
 export class KeptResponses {
   readonly #values: SealedValues
+  readonly #uses: HostCounter
 
-  private constructor(values: SealedValues) {
+  private constructor(values: SealedValues, uses: HostCounter) {
     this.#values = values
+    this.#uses = uses
   }
 
   /** Undefined if nothing of this account is kept. */
-  static of(account: string, keeping: Keeping | undefined, store: ValueStore): KeptResponses | undefined {
-    const values = keeping?.valuesAt({ space: 'responses', account }, store)
-    return values && new KeptResponses(values)
+  static of(
+    account: string,
+    keeping: Keeping | undefined,
+    { values, keptUses }: KeptResponsesServices,
+  ): KeptResponses | undefined {
+    const sealed = keeping?.valuesAt({ space: SPACE, account }, values)
+    return sealed && new KeptResponses(sealed, keptUses)
   }
 
-  /** The turns of those ids that are kept. */
+  /** The turns of those ids that are kept. Throws `GatewayError` (503) if the store cannot be reached. */
   async get(ids: readonly string[]): Promise<ReadonlyMap<string, KeptTurn>> {
+    if (ids.length === 0) return new Map()
+    let turns = await this.#read(ids)
+    for (const pause of PAUSES_MS) {
+      if (turns.size === ids.length) break
+      await delay(pause)
+      turns = await this.#read(ids)
+    }
+    this.#count(turns.size, 'found')
+    this.#count(ids.length - turns.size, 'missing')
+    return turns
+  }
+
+  /** Keeps a turn. Nobody waits for it: a response that is late or lost is not found. */
+  keep(id: string, { chain, input, response }: NewTurn): void {
+    const text = `{"chain":${JSON.stringify(chain)},"input":${input},"response":${response}}`
+    this.#values.put(new Map([[id, Buffer.from(text)]])).then(
+      (result) => this.#count(1, result),
+      () => this.#count(1, 'unavailable'),
+    )
+  }
+
+  /** Removes a response with all of its turn. Throws `GatewayError` (503) if the store cannot be reached. */
+  delete(id: string): Promise<void> {
+    return this.#values.delete([id]).catch(this.#unreachable)
+  }
+
+  async #read(ids: readonly string[]): Promise<Map<string, KeptTurn>> {
     const turns = new Map<string, KeptTurn>()
-    if (ids.length === 0) return turns
-    for (const [id, value] of await this.#values.get(ids)) {
+    for (const [id, value] of await this.#values.get(ids).catch(this.#unreachable)) {
       const turn = parseRecord(value.toString())
       if (turn !== undefined && Array.isArray(turn.chain) && isRecord(turn.response)) turns.set(id, turn as unknown as KeptTurn)
     }
     return turns
   }
 
-  put(id: string, { chain, input, response }: NewTurn): Promise<Kept> {
-    const text = `{"chain":${JSON.stringify(chain)},"input":${input},"response":${response}}`
-    return this.#values.put(new Map([[id, Buffer.from(text)]]))
+  readonly #unreachable = (cause: unknown): never => {
+    this.#count(1, 'unavailable')
+    throw new GatewayError('kept_responses_unavailable', { cause })
   }
 
-  /** Removes a response with all of its turn. */
-  delete(id: string): Promise<void> {
-    return this.#values.delete([id])
+  #count(responses: number, result: string): void {
+    if (responses > 0) this.#uses.add(responses, SPACE, result)
   }
 }

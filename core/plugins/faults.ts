@@ -50,7 +50,7 @@ export const CONTRACT_VIOLATIONS = {
   TRANSFORM_AFTER_NEXT: 'reply.transform() was called after next()',
   EDIT_AFTER_NEXT: 'call.edit() was called after next()',
   BAD_PRINCIPAL: 'state.principal was set to a value whose keyId or account is no text',
-  NO_BODY: 'call() and reply.send() are not for the list of models, which has no body',
+  NO_BODY: 'call() and reply.send() are only for endpoints that call a model: check state.callsModel',
   REPLY_OF_OTHER_KIND: 'reply.send() takes chunks for a stream, and a completion for any other call',
   NOT_A_CHUNK: 'reply.transform: chunk() returned neither chunks nor undefined',
   NOT_A_COMPLETION: 'reply.transform: completion() returned no completion',

@@ -5,6 +5,7 @@ import type { Call, ChatRequest, EndpointName, Media, ModelId, Upload } from '..
 import type { FoundAddress } from './addresses.ts'
 import type { GuardedMember } from './guarded-members.ts'
 import { keptTokensIn } from './kept-references.ts'
+import type { KeptReply } from './kept-reply.ts'
 import type { RequestCheck } from './validation.ts'
 
 /** Counts the memory that a call takes. */
@@ -40,6 +41,8 @@ export interface CallContext {
   readonly clientHeaders?: Readonly<Record<string, string>> | undefined
   /** Counts parsed bodies. */
   readonly memory: Memory
+  /** The reply, if the gateway keeps it. */
+  readonly kept?: KeptReply | undefined
   /** True once core has chosen the call's route: then edits are refused. */
   readonly decided: boolean
 }
@@ -88,6 +91,8 @@ export interface ClientBody extends RequestBody {
   upload?(members: Readonly<Record<string, unknown>>): Upload
   /** Of a form: as `Call.files`. */
   files?(names: readonly string[]): Promise<readonly File[]>
+  /** The reply to it, if the gateway keeps that. */
+  readonly kept?: KeptReply | undefined
   /** Frees what it holds: its connection would hold that as long as it stays open. From then on it cannot be read. */
   release(): void
 }

@@ -1,5 +1,7 @@
 import type { GatewayError } from '../errors.ts'
 import type { CallFunction, ChatChunk, ChatCompletion, ChatRequest, EndpointName, Hints } from '../sdk/api.ts'
+import type { RequestBody } from './call.ts'
+import type { KeptReply } from './kept-reply.ts'
 import type { StateOwner } from './state.ts'
 
 /** The endpoints at which a model converses: links see their calls and replies as chat completions, and the model may use tools. */
@@ -63,6 +65,8 @@ export interface RepliedCall {
   readonly large: boolean
   /** Who made the reply's state; undefined if its provider has no name for it, and for the reply of a link. */
   readonly owner: StateOwner | undefined
+  /** Present if the gateway keeps the reply. */
+  readonly kept?: KeptReply | undefined
   /** A top-level member of the client's body. */
   member(name: string): unknown
   /** Whether the client's body may have this text, which is JSON of ASCII characters. */
@@ -125,6 +129,8 @@ export interface ClientProtocol {
   readonly suspicious: readonly string[]
   /** What to change in such a body. Throws `GatewayError` (400) for what no upstream may get. */
   cleaned(body: Readonly<Record<string, unknown>>): CleanedBody
+  /** What to change in a body whose reply the gateway keeps: its upstream keeps nothing. Absent: no upstream would. */
+  unkept?(body: Pick<RequestBody, 'member'>): CleanedBody['changes']
   reply(completion: ChatCompletion, call: RepliedCall): object
   writer(call: RepliedCall): ReplyWriter
 }

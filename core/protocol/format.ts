@@ -122,4 +122,6 @@ export interface ModelEndpoint {
   readonly protocol?: ClientProtocol
   /** Absent: OpenAI's. */
   readonly wire?: ClientWire
+  /** True if the gateway keeps replies, where the operator says so. */
+  readonly keepsReplies?: true
 }

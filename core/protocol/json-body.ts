@@ -48,7 +48,7 @@ const CAPS = ['max_tokens', 'max_completion_tokens']
 const UNCAPPED = -1
 
 /** What a body is read for. */
-export type BodySource = Pick<CallContext, 'endpoint' | 'check' | 'memory' | 'clientHeaders'>
+export type BodySource = Pick<CallContext, 'endpoint' | 'check' | 'memory' | 'clientHeaders' | 'kept'>
 
 /** A member `name` below the top level of a body. */
 export interface UnplainName {
@@ -129,6 +129,10 @@ export class JsonBody implements ClientBody {
     return this.source.clientHeaders
   }
 
+  get kept(): BodySource['kept'] {
+    return this.source.kept
+  }
+
   get model(): string {
     return this.#head.model as string
   }
@@ -181,6 +185,12 @@ export class JsonBody implements ClientBody {
     if (body !== undefined) return Object.hasOwn(body, key) ? body[key] : undefined
     const member = this.#scanned.members.find((candidate) => candidate.key === key)
     return member && parse(this.#unreleased.subarray(member.start, member.end))
+  }
+
+  /** The JSON text of a member of the top level; undefined if it has none of that name. */
+  text(key: string): string | undefined {
+    const member = this.#scanned.members.find((candidate) => candidate.key === key)
+    return member && this.#unreleased.toString('utf8', member.start, member.end)
   }
 
   mayHave(names: readonly string[]): boolean {

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { KeptReply } from './kept-reply.ts'
 
 /** Who keeps a response: a namespace, or one of its credentials, for one account. */
 export interface Keeper {
@@ -13,6 +14,8 @@ export interface Keeper {
 /** What a call is to its keeper, before it is answered. */
 export interface KeptCall {
   readonly keeper: Keeper
+  /** Present if the gateway keeps the reply, and not the upstream. */
+  readonly kept?: KeptReply | undefined
   /** The sealed id of the response that it goes on from, as the client sent it. */
   readonly previous: unknown
   /** The most tokens of its prompt, with what it refers to; undefined if that is unknown. */

@@ -39,10 +39,15 @@ export function keptTokensIn(members: readonly GuardedMember[]): number | undefi
   return sum
 }
 
-/** Whether an item is known by its id alone. One that has its content is not: the upstream reads that. */
-function isReference(id: GuardedMember): boolean {
-  if (!id.param.endsWith('.id')) return true
-  const type = id.beside('type') ?? (id.beside('role') == null ? undefined : 'message')
+/** Whether an item of a conversation is known by its id alone. */
+export const isReferenceItem = (item: Readonly<Record<string, unknown>>): boolean =>
+  item.id != null && lacksContent((name) => item[name])
+
+const isReference = (id: GuardedMember): boolean => !id.param.endsWith('.id') || lacksContent((name) => id.beside(name))
+
+/** Whether an item, by its members, is known by its id alone. One that has its content is not: the upstream reads that. */
+function lacksContent(member: (name: string) => unknown): boolean {
+  const type = member('type') ?? (member('role') == null ? undefined : 'message')
   const holders = typeof type === 'string' && Object.hasOwn(ITEM_CONTENT, type) ? ITEM_CONTENT[type]! : []
-  return !holders.map((name) => id.beside(name)).some((held) => held != null && !(Array.isArray(held) && held.length === 0))
+  return !holders.map(member).some((held) => held != null && !(Array.isArray(held) && held.length === 0))
 }

@@ -1,4 +1,4 @@
-import type { EndpointName } from '../sdk/api.ts'
+import type { ModelEndpointName } from '../sdk/api.ts'
 
 /**
  * The members of requests, by what they can do: docs/decisions/members-of-requests.md. A test compares them with the types that OpenAI and
@@ -155,7 +155,7 @@ const IMAGES = {
 const PLAIN = { nested: { ...KEPT, model: 'model' }, data: DATA } as const
 
 /** The members of each endpoint's requests (openai-node 7.55; rerank: docs.cohere.com, v2; jina.ai/reranker). */
-export const MEMBERS: { readonly [Name in Exclude<EndpointName, 'models'>]: EndpointMembers } = {
+export const MEMBERS: { readonly [Name in ModelEndpointName]: EndpointMembers } = {
   'chat.completions': CHAT,
   responses: RESPONSES,
   messages: MESSAGES,

@@ -222,6 +222,7 @@ export class Translation {
       owner,
       promptEstimate: promptEstimate(client),
       large: client.large,
+      kept: client.kept,
       member: (name) => client.member(name),
       mayInclude: (json) => client.mayInclude([json]),
     })
@@ -244,7 +245,8 @@ export class Translation {
     const { client, protocol } = this
     const body = client.rewritten(toUpstream(client.guarded))
     const { changes, dropped } = body.mayInclude(protocol.suspicious) ? protocol.cleaned(body.value) : CLEAN
-    return { body: body.spliced(changes), dropped }
+    const unkept = client.kept && protocol.unkept?.(body)
+    return { body: body.spliced(unkept ? { ...changes, ...unkept } : changes), dropped }
   }
 }
 

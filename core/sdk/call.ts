@@ -40,7 +40,10 @@ export interface Principal {
 // ── A call ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** An endpoint, by OpenAI's name of its operation. */
-export type EndpointName =
+export type EndpointName = ModelEndpointName | 'models' | 'responses.retrieve' | 'responses.delete' | 'responses.input_items'
+
+/** An endpoint at which a model is called. */
+export type ModelEndpointName =
   | 'chat.completions'
   | 'completions'
   | 'embeddings'
@@ -54,7 +57,6 @@ export type EndpointName =
   | 'audio.transcriptions'
   | 'audio.translations'
   | 'rerank'
-  | 'models'
 
 /** The pictures, and the files of other kinds, of a call's prompt. */
 export interface Media {
@@ -247,6 +249,8 @@ export interface CallState {
   /** The request id, `req_…`, sent with the reply as `x-request-id`. */
   readonly id: string
   readonly endpoint: EndpointName
+  /** False at an endpoint that calls no model, such as a list: then `call` and `reply.send` throw. */
+  readonly callsModel: boolean
   /** Set by auth. */
   principal: Principal | undefined
   /** The operator's labels for this call: rate-tagging sets them, the log and the usage rows record them. */

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import type { Static, TSchema } from 'typebox'
-import type { Call, CallState, EndpointName, Principal } from './call.ts'
+import type { Call, CallState, ModelEndpointName, Principal } from './call.ts'
 import type { AttemptStates } from './conversation.ts'
 import type { Host } from './host.ts'
 import type { ParameterSupport } from './parameters.ts'
@@ -264,7 +264,7 @@ export interface Provider {
     refused?: UpstreamRefusal,
   ): Pick<Provider, 'parameters' | 'request' | 'translator' | 'error' | 'takesCallStates' | 'toolForms'> | undefined
   /** The other endpoints that its upstream serves. Absent: chat completions only. */
-  readonly endpoints?: Readonly<Partial<Record<Exclude<EndpointName, 'chat.completions' | 'models'>, EndpointHandler>>>
+  readonly endpoints?: Readonly<Partial<Record<Exclude<ModelEndpointName, 'chat.completions'>, EndpointHandler>>>
   /** Reads a reply with a status of 300 or more. Absent: it is read as OpenAI's error body. */
   error?(reply: {
     readonly status: number

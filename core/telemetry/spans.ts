@@ -1,6 +1,7 @@
 import { type Attributes, createTraceState, type HrTime, type SpanContext, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { OPERATIONS } from '../observe/call-metrics.ts'
+import { plainEndpoint } from '../protocol/endpoints/plain-endpoints.ts'
 import type { AttemptRecord, Outcome } from '../sdk/api.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { NANO_USD } from '../text/money.ts'
@@ -45,15 +46,16 @@ export function spansOf(call: TracedCall, origin: Origin): ReadableSpan[] {
   return spans.map((parts) => readableSpan(call.trace, parts, origin))
 }
 
-/** The path of an endpoint, by its name; that of one model is `/v1/models` too. */
-const routeOf = (endpoint: string): string => `/v1/${endpoint.replaceAll('.', '/')}`
+/** The method and path of an endpoint, by its name; those of one model are of the list too. */
+const routeOf = (endpoint: string): { readonly method: string; readonly path: string } =>
+  plainEndpoint(endpoint) ?? { method: 'POST', path: `/v1/${endpoint.replaceAll('.', '/')}` }
 
 function serverSpan({ row, trace }: TracedCall, attempts: readonly AttemptRecord[]): SpanParts {
-  const method = row.endpoint === 'models' ? 'GET' : 'POST'
+  const { method, path } = routeOf(row.endpoint)
   const from = row.at * 1000
   const firstToken = row.first_byte_us === null ? [] : [{ name: 'umg.first_token', at: from + row.first_byte_us }]
   return {
-    name: `${method} ${routeOf(row.endpoint)}`,
+    name: `${method} ${path}`,
     kind: SpanKind.SERVER,
     spanId: trace.spanId,
     parent: trace.parentId === undefined ? undefined : { ...contextOf(trace, trace.parentId), isRemote: true },
@@ -62,7 +64,7 @@ function serverSpan({ row, trace }: TracedCall, attempts: readonly AttemptRecord
     isFailure: row.fault === 'upstream' || row.fault === 'gateway',
     attributes: withoutNull({
       'http.request.method': method,
-      'http.route': routeOf(row.endpoint),
+      'http.route': path,
       'http.response.status_code': row.status,
       'error.type': row.error ?? (row.outcome === 'ok' ? null : row.outcome),
       'umg.request.id': row.id,

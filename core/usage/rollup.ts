@@ -1,3 +1,4 @@
+import { plainEndpoint } from '../protocol/endpoints/plain-endpoints.ts'
 import type { CallsTable, UsageTable } from '../store/schema.ts'
 import { formatUsd, MAX_NANO_USD } from '../text/money.ts'
 import { stepStart } from './time-range.ts'
@@ -46,7 +47,7 @@ export function rollUp(calls: readonly CallsTable[], nameIn: NameIn): UsageTable
 function groupsOf(calls: readonly CallsTable[]): Iterable<CallGroup> {
   const groups = new Map<string, CallGroup>()
   for (const call of calls) {
-    if (call.endpoint === 'models') continue
+    if (plainEndpoint(call.endpoint) !== undefined) continue
     const key = `${stepStart(call.at, 'hour')}\0${call.account_id}\0${call.key_id}\0${modelOf(call)}\0${call.price}\0${call.tags}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, { call, totals: totalsOf(call) })

@@ -28,6 +28,7 @@ export function fakeState({ body = {}, ...options }: FakeStateOptions = {}): Fak
   return {
     id: 'req_fake',
     endpoint: 'chat.completions',
+    callsModel: true,
     principal: OWNER,
     tags: {},
     upstreamHeaders: {},

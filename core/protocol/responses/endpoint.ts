@@ -3,7 +3,7 @@ import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../client-pro
 import type { ModelEndpoint } from '../format.ts'
 import { checkOf } from '../validation.ts'
 import { NAMES, SAME } from './names.ts'
-import { cleaned, responsesReply, SUSPICIOUS } from './native.ts'
+import { cleaned, responsesReply, SUSPICIOUS, unkept } from './native.ts'
 import { ResponseStreamWriter, toResponse } from './reply.ts'
 import { toChat, toChatBytes } from './request.ts'
 import { frameOf } from './wire.ts'
@@ -69,6 +69,7 @@ const protocol: ClientProtocol = {
   headers: [],
   suspicious: SUSPICIOUS,
   cleaned,
+  unkept,
   reply: toResponse,
   writer: (call) => new ResponseStreamWriter(call),
 }
@@ -81,4 +82,5 @@ export const responses: ModelEndpoint = {
   reply: responsesReply,
   protocol,
   wire: RESPONSES_WIRE,
+  keepsReplies: true,
 }

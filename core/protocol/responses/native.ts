@@ -1,15 +1,19 @@
 import type { Call, UpstreamRefusal } from '../../sdk/api.ts'
 import { isRecord } from '../../sdk/json.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
+import type { RequestBody } from '../call.ts'
 import type { CleanedBody } from '../client-protocol.ts'
 import type { EventKind, EventReader, ReplyFormat, StreamedCall, WholeReply } from '../format.ts'
 import { isSealable, type KeptCall, sealed, unsealed } from '../kept-ids.ts'
+import type { KeptReply } from '../kept-reply.ts'
+import { frame } from '../sse.ts'
 import { readState, STATE_PREFIX } from '../state.ts'
 import { parseUpstreamObject, type ScannedReply } from '../upstream-json.ts'
 import { readUsage } from '../usage.ts'
 import { servedVariants, UsageReport } from '../usage-report.ts'
 import type { ServedVariants } from '../variants.ts'
 import { writtenLength } from '../written-text.ts'
+import { itemIdIn } from './own-ids.ts'
 
 interface Response extends Readonly<Record<string, unknown>> {
   readonly object?: unknown
@@ -40,7 +44,10 @@ export const responsesReply: ReplyFormat = {
   usage: usageOf,
   normalise: (translated) => translated,
   generates: true,
-  keptBy: (kept, call) => (call.member('store') === false ? responsesReply : sealedReply(kept, call)),
+  keptBy(kept, call) {
+    if (kept.kept !== undefined) return ownReply(kept.kept)
+    return call.member('store') === false ? responsesReply : sealedReply(kept, call)
+  },
 }
 
 /** The same replies, with ids that name their keeper. */
@@ -49,6 +56,46 @@ const sealedReply = (kept: KeptCall, call: Call): ReplyFormat => ({
   reader: (streamed) => new ResponseStreamReader(streamed, new SealedIds(kept, atMost(kept, call))),
   whole: (reply) => whole(reply, kept),
 })
+
+/** The same replies, with the ids of what the gateway keeps. */
+const ownReply = (kept: KeptReply): ReplyFormat => ({
+  ...responsesReply,
+  reader: (streamed) => new KeptStreamReader(streamed, kept),
+  whole(reply) {
+    const known = whole(reply)
+    if (known === undefined || known.refusal !== undefined) return known
+    const own = new OwnIds(kept)
+    const text = own.responseOf(parseUpstreamObject(reply.bytes)!)
+    if (known.unfinished !== true) kept.complete(text)
+    return { ...known, body: Buffer.from(text) }
+  },
+})
+
+/** The ids of a reply that the gateway keeps, and what clients get in their place. */
+class OwnIds {
+  readonly #kept: KeptReply
+  readonly #own = new Map<string, string>()
+
+  constructor(kept: KeptReply) {
+    this.#kept = kept
+  }
+
+  addItem(item: unknown): void {
+    if (isRecord(item) && isSealable(item.id) && !this.#own.has(item.id)) this.#own.set(item.id, itemIdIn(this.#kept.id, item.id))
+  }
+
+  /** The response as the client gets it: JSON. */
+  responseOf(response: Response): string {
+    const { id, previous } = this.#kept
+    if (Array.isArray(response.output)) for (const item of response.output) this.addItem(item)
+    return this.applyTo(JSON.stringify({ ...response, id, previous_response_id: previous, store: true }))
+  }
+
+  /** JSON text with these ids. */
+  applyTo(json: string): string {
+    return withIds(json, this.#own)
+  }
+}
 
 /** The most tokens of the answer, and of the whole conversation after it. */
 interface Tokens {
@@ -90,16 +137,20 @@ class SealedIds {
 
   /** JSON text with these ids sealed. */
   applyTo(json: string): string {
-    return json.replace(ID_MEMBER, (member, name: string, colon: string, id: string) => {
-      const own = this.#sealed.get(id)
-      return own === undefined ? member : `"${name}"${colon}"${own}"`
-    })
+    return withIds(json, this.#sealed)
   }
 
   #add(id: unknown, tokens: number | undefined): void {
     if (isSealable(id) && !this.#sealed.has(id)) this.#sealed.set(id, sealed(id, this.#kept.keeper, tokens))
   }
 }
+
+/** JSON text with other ids. */
+const withIds = (json: string, ids: ReadonlyMap<string, string>): string =>
+  json.replace(ID_MEMBER, (member, name: string, colon: string, id: string) => {
+    const own = ids.get(id)
+    return own === undefined ? member : `"${name}"${colon}"${own}"`
+  })
 
 /** Events that end a stream; each contains the whole response. */
 const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed'])
@@ -190,6 +241,53 @@ class ResponseStreamReader implements EventReader {
     return 'error'
   }
 }
+
+/** Reads the events of a streamed response that the gateway keeps. Its own id stands in each event that contains the response. */
+class KeptStreamReader extends ResponseStreamReader {
+  readonly #kept: KeptReply
+  readonly #ids: OwnIds
+  /** The event that contains the response, as the client gets it. */
+  #frame: string | undefined
+
+  constructor(call: StreamedCall, kept: KeptReply) {
+    super(call)
+    this.#kept = kept
+    this.#ids = new OwnIds(kept)
+  }
+
+  override read(data: string, named: string): EventKind {
+    const kind = super.read(data, named)
+    this.#frame = undefined
+    if (kind !== 'pass' && kind !== 'last') return kind
+    const type = typeOf(data, named)
+    if (kind === 'last' || PRELUDE.has(type!)) this.#frame = this.#responseFrame(data, type!, kind === 'last')
+    else if (ITEM_EVENTS.has(type!)) this.#ids.addItem(parse(data)?.item)
+    return kind
+  }
+
+  override sent(frame: string): string {
+    return this.#frame ?? this.#ids.applyTo(frame)
+  }
+
+  #responseFrame(data: string, type: string, isLast: boolean): string {
+    const { response, ...event } = parse(data)!
+    const own = this.#ids.responseOf(response!)
+    if (isLast) this.#kept.complete(own)
+    const json = `${JSON.stringify(event).slice(0, -1)},"response":${own}}`
+    return `event: ${type}\n${frame(Buffer.from(json).toString('latin1'))}`
+  }
+}
+
+/** What an upstream that keeps nothing has to give, so that the conversation can go on: the reasoning that it otherwise keeps. */
+export function unkept(body: Pick<RequestBody, 'member'>): CleanedBody['changes'] {
+  const include = body.member('include')
+  const asked: readonly unknown[] = Array.isArray(include) ? include : []
+  // A model that does not reason may refuse it.
+  const reasons = body.member('reasoning') != null && !asked.includes(REASONING)
+  return { store: false, ...(reasons && { include: [...asked, REASONING] }) }
+}
+
+const REASONING = 'reasoning.encrypted_content'
 
 /** OpenAI writes an event's type first. Anchored, so that text inside the event cannot match. */
 const TYPE_FIRST = /^\{\s*"type"\s*:\s*"([\w.]+)"/

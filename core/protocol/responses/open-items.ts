@@ -13,6 +13,13 @@ export interface OpenItem {
   close(status: ItemStatus): OutputItem
 }
 
+/** Where an item stands in its response. */
+export interface ItemPlace {
+  readonly index: number
+  readonly emit: Emit
+  newId(prefix: string): string
+}
+
 /** An id of an item. */
 export const newItemId = (prefix: string): string => `${prefix}_${randomUUID().replaceAll('-', '')}`
 
@@ -23,9 +30,9 @@ export class OpenMessage implements OpenItem {
   readonly #content: MessagePart[] = []
   #part: MessagePart | undefined
 
-  constructor(index: number, emit: Emit) {
+  constructor({ index, emit, newId }: ItemPlace) {
     this.#emit = emit
-    this.#place = { item_id: newItemId('msg'), output_index: index }
+    this.#place = { item_id: newId('msg'), output_index: index }
     emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
   }
 
@@ -92,12 +99,13 @@ const FORMATS: readonly PictureFormat[] = ['png', 'jpeg', 'webp', 'gif']
 export class OpenPicture implements OpenItem {
   readonly #emit: Emit
   readonly #index: number
-  readonly #id = newItemId('ig')
+  readonly #id: string
   readonly #picture: InlineData
 
-  constructor(picture: InlineData, index: number, emit: Emit) {
+  constructor(picture: InlineData, { index, emit, newId }: ItemPlace) {
     this.#emit = emit
     this.#index = index
+    this.#id = newId('ig')
     this.#picture = picture
     emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress', null) })
     emit({ type: 'response.image_generation_call.completed', item_id: this.#id, output_index: index })
@@ -125,10 +133,10 @@ export class OpenReasoning implements OpenItem {
   #field: ReasoningField | undefined
   #text = ''
 
-  constructor(index: number, state: ReplyState, emit: Emit) {
+  constructor(state: ReplyState, { index, emit, newId }: ItemPlace) {
     this.#emit = emit
     this.#state = state
-    this.#place = { item_id: newItemId('rs'), output_index: index }
+    this.#place = { item_id: newId('rs'), output_index: index }
     emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
   }
 
@@ -173,6 +181,15 @@ export class OpenReasoning implements OpenItem {
   }
 }
 
+/** What is known of a call of a tool when it begins. */
+interface CallHead {
+  /** Its number in the completion. */
+  readonly call: number
+  /** The client's; undefined if it needs another one. */
+  readonly id: string | undefined
+  readonly tool: ClientTool
+}
+
 /** A call of a tool. All but the arguments of a function come in one piece: the upstream wraps them in JSON. */
 export class OpenCall implements OpenItem {
   /** Its number in the completion. */
@@ -183,12 +200,11 @@ export class OpenCall implements OpenItem {
   readonly #callId: string
   #arguments = ''
 
-  /** `id`: the client's; undefined if it needs another one. */
-  constructor(call: number, id: string | undefined, { tool, index, emit }: { tool: ClientTool; index: number; emit: Emit }) {
+  constructor({ call, id, tool }: CallHead, { index, emit, newId }: ItemPlace) {
     this.call = call
     this.#emit = emit
     this.#tool = tool
-    this.#place = { item_id: newItemId(KINDS[tool.type].prefix), output_index: index }
+    this.#place = { item_id: newId(KINDS[tool.type].prefix), output_index: index }
     this.#callId = id ?? newItemId('call')
     emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
   }

@@ -8,7 +8,17 @@ import { ReplyState } from '../state.ts'
 import { estimatedUsage } from '../usage.ts'
 import { readAnnotations, readLogprobs } from './annotations.ts'
 import { type ClientTool, clientTools, conversationTools } from './client-tools.ts'
-import { type Emit, OpenCall, type OpenItem, OpenMessage, OpenPicture, OpenReasoning } from './open-items.ts'
+import {
+  type Emit,
+  type ItemPlace,
+  newItemId,
+  OpenCall,
+  type OpenItem,
+  OpenMessage,
+  OpenPicture,
+  OpenReasoning,
+} from './open-items.ts'
+import { itemIdIn } from './own-ids.ts'
 import { toResponseUsage } from './usage.ts'
 import { type Echo, frameOf, type ItemStatus, type OutputItem, type OwnResponse, type Response } from './wire.ts'
 
@@ -72,7 +82,7 @@ export class ResponseBuilder {
   /** Called before `read`; later calls do nothing. */
   begin({ id, created }: Partial<Pick<ChatChunk, 'id' | 'created'>>): void {
     if (this.#own !== undefined) return
-    this.#own = { id: toResponseId(id), created_at: created ?? unixSeconds(), ...echoOf(this.#call) }
+    this.#own = { id: this.#call.kept?.id ?? toResponseId(id), created_at: created ?? unixSeconds(), ...echoOf(this.#call) }
     const response = this.#response('in_progress')
     this.#emit({ type: 'response.created', response })
     this.#emit({ type: 'response.in_progress', response })
@@ -94,8 +104,8 @@ export class ResponseBuilder {
     this.begin({})
     this.#sequence.end()
     const reason = INCOMPLETE[this.#finish ?? 'stop']
-    if (this.#open instanceof OpenReasoning) this.#next()
-    for (const state of this.#state.rest()) this.#begin(new OpenReasoning(this.#next(), this.#state, this.#emit)).keep(state)
+    if (this.#open instanceof OpenReasoning) this.#close('completed')
+    for (const state of this.#state.rest()) this.#begin(new OpenReasoning(this.#state, this.#place())).keep(state)
     this.#close(reason === undefined ? 'completed' : 'incomplete')
     const usage = this.#usage ?? estimatedUsage(this.#call.promptEstimate, this.#length)
     const response: Response = {
@@ -106,24 +116,25 @@ export class ResponseBuilder {
       ...(this.#extra !== undefined && { extra_content: this.#extra }),
     }
     this.#emit({ type: reason === undefined ? 'response.completed' : 'response.incomplete', response })
+    this.#call.kept?.complete(JSON.stringify(response))
     return response
   }
 
   #reasoning(): OpenReasoning {
     if (this.#open instanceof OpenReasoning) return this.#open
-    return this.#begin(new OpenReasoning(this.#next(), this.#state, this.#emit))
+    return this.#begin(new OpenReasoning(this.#state, this.#place()))
   }
 
   #message(): OpenMessage {
     if (this.#open instanceof OpenMessage) return this.#open
-    return this.#begin(new OpenMessage(this.#next(), this.#emit))
+    return this.#begin(new OpenMessage(this.#place()))
   }
 
   /** A picture by its data is an item of its own; of another, the answer has its address. */
   #picture(url: string): void {
     const inline = readDataUrl(url)
     if (inline === undefined) this.#text(`![picture](${url})`)
-    else this.#begin(new OpenPicture(inline, this.#next(), this.#emit))
+    else this.#begin(new OpenPicture(inline, this.#place()))
   }
 
   /** The state of a call is that of the reasoning before it, or of an item of its own. */
@@ -132,7 +143,7 @@ export class ResponseBuilder {
     const state = this.#state.before(call)
     if (state !== undefined) this.#reasoning().keep(state)
     const id = this.#ids.take(textOf(part.id))
-    return this.#begin(new OpenCall(call, id, { tool: this.#toolOf(part), index: this.#next(), emit: this.#emit }))
+    return this.#begin(new OpenCall({ call, id, tool: this.#toolOf(part) }, this.#place()))
   }
 
   #toolOf({ function: called }: ToolCallDelta): ClientTool {
@@ -145,9 +156,14 @@ export class ResponseBuilder {
   }
 
   /** Ends the open item. Returns the place of the next one. */
-  #next(): number {
+  #place(): ItemPlace {
     this.#close('completed')
-    return this.#output.length
+    return { index: this.#output.length, emit: this.#emit, newId: this.#newId }
+  }
+
+  readonly #newId: ItemPlace['newId'] = (prefix) => {
+    const { kept } = this.#call
+    return kept === undefined ? newItemId(prefix) : itemIdIn(kept.id, newItemId(prefix))
   }
 
   #begin<Item extends OpenItem>(item: Item): Item {
@@ -190,8 +206,8 @@ export class ResponseBuilder {
       incomplete_details: null,
       model: this.#call.model,
       output: [...this.#output],
-      previous_response_id: null,
-      store: false,
+      previous_response_id: this.#call.kept?.previous ?? null,
+      store: this.#call.kept !== undefined,
     }
   }
 }

@@ -175,9 +175,9 @@ export interface OwnResponse {
   readonly incomplete_details: { readonly reason: 'max_output_tokens' | 'content_filter' } | null
   readonly model: string
   readonly output: OutputItem[]
-  readonly previous_response_id: null
+  readonly previous_response_id: string | null
   /** Whether the reply can be fetched later, or referred to. */
-  readonly store: false
+  readonly store: boolean
   readonly usage?: ResponseUsage
   /** What of the upstream has no place in a response: a member of the gateway's, as in chat completions. */
   readonly extra_content?: unknown

@@ -1,7 +1,7 @@
-import type { EndpointName } from '../../sdk/api.ts'
+import type { EndpointName, ModelEndpointName } from '../../sdk/api.ts'
 
 /** An endpoint other than chat completions and the list of models. */
-export type OtherEndpoint = Exclude<EndpointName, 'chat.completions' | 'models'>
+export type OtherEndpoint = Exclude<ModelEndpointName, 'chat.completions'>
 
 type Members = Readonly<Record<string, unknown>>
 

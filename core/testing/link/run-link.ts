@@ -4,7 +4,7 @@ import {
   type ChainPlugin,
   defineProvider,
   type EndpointHandler,
-  type EndpointName,
+  type ModelEndpointName,
   type Outcome,
   type Principal,
   Type,
@@ -23,7 +23,7 @@ import { type ClientReply, readReply } from './client-reply.ts'
 /** One call of a link under test. */
 export interface LinkCall {
   /** The endpoint that the client calls. Default: `chat.completions`. */
-  readonly endpoint?: EndpointName
+  readonly endpoint?: ModelEndpointName | 'models'
   /** Fields of the request, added to a minimal one of the endpoint; `stream: true` requests a stream. With a `File` it is sent as a form. */
   readonly asked?: Asked
   /** Headers of the client's request. */
@@ -146,7 +146,7 @@ function hasStreams(endpoint: string): boolean {
  *   test(`serves ${title}`, async () => assert.equal((await runLink(audit, { config, ...call })).client.error, undefined))
  */
 export const EVERY_CALL: Readonly<Record<string, LinkCall>> = Object.fromEntries(
-  ([...Object.keys(REQUESTS), 'models'] as EndpointName[]).flatMap((endpoint): [string, LinkCall][] => [
+  ([...Object.keys(REQUESTS), 'models'] as (ModelEndpointName | 'models')[]).flatMap((endpoint): [string, LinkCall][] => [
     [endpoint, { endpoint }],
     ...(STREAMS.includes(endpoint)
       ? [[`${endpoint}, streamed`, { endpoint, asked: streamed(endpoint) }] as [string, LinkCall]]

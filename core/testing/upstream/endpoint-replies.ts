@@ -1,12 +1,9 @@
-import type { EndpointName } from '../../sdk/api.ts'
+import type { ModelEndpointName } from '../../sdk/api.ts'
 import { DONE, event, json, reply } from './replies.ts'
 import type { Script } from './script.ts'
 
 /** The endpoints whose requests and replies are passed on as they are, but for embeddings, which the gateway checks and encodes. */
-export type MediaEndpoint = Exclude<
-  EndpointName,
-  'chat.completions' | 'messages' | 'messages.count_tokens' | 'responses' | 'models'
->
+export type MediaEndpoint = Exclude<ModelEndpointName, 'chat.completions' | 'messages' | 'messages.count_tokens' | 'responses'>
 
 /** What an upstream with OpenAI's API replies at an endpoint. */
 export interface EndpointReply {

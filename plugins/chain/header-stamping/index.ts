@@ -41,7 +41,7 @@ export default defineChain({
     return {
       async handle(ctx, next) {
         const state: CallState = ctx.state
-        if (state.endpoint !== 'models') {
+        if (state.callsModel) {
           if (ofUpstream.needModel) await state.call()
           ofUpstream.stamp(state, (name, value) => {
             state.upstreamHeaders[name] = value
@@ -51,7 +51,7 @@ export default defineChain({
           await next()
         } finally {
           // Without a model there is none that the caller may call: tags that another link gave by it would tell that it exists.
-          const found = state.endpoint === 'models' || state.model !== undefined
+          const found = !state.callsModel || state.model !== undefined
           ofReply.stamp(state, (name, value) => ctx.set(name, value), found)
           stampTimes(state, ctx)
           stampServer(state, ctx)

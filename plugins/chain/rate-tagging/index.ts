@@ -108,8 +108,8 @@ export default defineChain({
       async handle(ctx, next) {
         const state: CallState = ctx.state
         const { principal } = state
-        // Core refuses a call without a principal. A list of models needs no upstream.
-        if (principal === undefined || state.endpoint === 'models') return next()
+        // Core refuses a call without a principal. A list of models, for one, needs no upstream.
+        if (principal === undefined || !state.callsModel) return next()
         if (config.metrics !== undefined) state.onSettled((outcome) => countTagged(state, outcome))
 
         const rateClass = classOf(principal)

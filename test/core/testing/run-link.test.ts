@@ -3,8 +3,8 @@ import {
   type CallState,
   type ChainPlugin,
   defineChain,
-  type EndpointName,
   GatewayError,
+  type ModelEndpointName,
   Secret,
   secret,
   Type,
@@ -90,7 +90,7 @@ async function brokenBy(link: ChainPlugin): Promise<Readonly<Record<string, stri
   return broken
 }
 
-const WRITERS: readonly EndpointName[] = ['chat.completions', 'messages', 'responses']
+const WRITERS: readonly ModelEndpointName[] = ['chat.completions', 'messages', 'responses']
 
 describe('runLink', () => {
   it('returns the whole reply, the upstream request, the outcome and the log', async () => {
@@ -242,7 +242,7 @@ describe('runLink', () => {
         chunk: (chunk) => chunk,
       })
     })
-    const read = async (endpoint: EndpointName) => (await runLink(link, { endpoint })).client.said?.text
+    const read = async (endpoint: ModelEndpointName) => (await runLink(link, { endpoint })).client.said?.text
     expect(await Promise.all(WRITERS.map(read))).to.deep.equal(['…', 'Hello!', 'Hello!'])
   })
 

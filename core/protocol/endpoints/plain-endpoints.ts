@@ -1,0 +1,18 @@
+import type { EndpointName, ModelEndpointName } from '../../sdk/api.ts'
+
+/** The name of an endpoint under `/v1` that calls no model. */
+export type PlainEndpointName = Exclude<EndpointName, ModelEndpointName>
+
+/** The endpoints under `/v1` that call no model, by method and path. */
+export const PLAIN_ENDPOINTS: {
+  readonly [Name in PlainEndpointName]: { readonly method: 'GET' | 'DELETE'; readonly path: string }
+} = {
+  models: { method: 'GET', path: '/v1/models' },
+  'responses.retrieve': { method: 'GET', path: '/v1/responses/:id' },
+  'responses.delete': { method: 'DELETE', path: '/v1/responses/:id' },
+  'responses.input_items': { method: 'GET', path: '/v1/responses/:id/input_items' },
+}
+
+/** The method and path of an endpoint that calls no model; undefined for the others. */
+export const plainEndpoint = (name: string): (typeof PLAIN_ENDPOINTS)[PlainEndpointName] | undefined =>
+  Object.hasOwn(PLAIN_ENDPOINTS, name) ? PLAIN_ENDPOINTS[name as PlainEndpointName] : undefined
