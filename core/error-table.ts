@@ -137,6 +137,30 @@ export const ERRORS = {
     'previous_response_not_found',
     "Previous response with id '{id}' not found: no upstream of this model keeps it for your account. Send all of the conversation as `input`.",
   ),
+  response_not_in_background: caller(400, 'response_not_in_background', 'Cannot cancel a synchronous response.'),
+  response_without_events: caller(
+    400,
+    'response_without_events',
+    'The events of this response are not kept: only those of a response with `background: true` and `stream: true` are, for a day.',
+  ),
+  response_under_way: caller(
+    409,
+    'response_under_way',
+    'The response is still being made. Cancel it first, or wait until it has ended.',
+  ),
+  background_limit_reached: {
+    status: 429,
+    type: 'requests',
+    code: 'background_limit_reached',
+    fault: 'policy',
+    message: 'Your account has as many background responses under way as it may. Cancel one, or wait until one ends.',
+    retryAfter: 10,
+  },
+  response_process_ended: gateway(
+    500,
+    'response_process_ended',
+    'The process of the gateway that made this response has ended. Ask for it again.',
+  ),
   response_not_found: caller(404, 'response_not_found', "Response with id '{id}' not found.{detail}"),
   item_not_found: caller(
     400,

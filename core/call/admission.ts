@@ -10,6 +10,8 @@ export interface AdmissionLimits {
   readonly bodies: number
   /** Bytes of all forms in flight, whose files are on the disk. */
   readonly uploads: number
+  /** Background calls under way, and streams of their events that are read again. */
+  readonly background: number
   /** Bytes of V8's heap. */
   readonly heap: number
   /** Mean delay of the event loop over a sample, in milliseconds. */
@@ -17,14 +19,20 @@ export interface AdmissionLimits {
 }
 
 /** The exhausted resource: a label of `umg_shed_total`. */
-type ShedReason = 'bodies' | 'uploads' | 'heap' | 'event_loop' | 'threads'
+type ShedReason = 'bodies' | 'uploads' | 'background' | 'heap' | 'event_loop' | 'threads'
 
 /** By V8's heap, and the memory of the container or machine, which `processes` share. */
 function defaultLimits(processes: number): AdmissionLimits {
   const { heap_size_limit: heap } = getHeapStatistics()
   const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()) / processes
   // A body takes twice its length: the client's bytes, and those for the upstream.
-  return { bodies: Math.min(heap / 4, memory / 8), uploads: UPLOADS / processes, heap: heap * 0.85, lag: 500 }
+  return {
+    bodies: Math.min(heap / 4, memory / 8),
+    uploads: UPLOADS / processes,
+    background: BACKGROUND,
+    heap: heap * 0.85,
+    lag: 500,
+  }
 }
 
 /** The options of admission. */
@@ -41,6 +49,8 @@ export interface AdmissionOptions {
 const LARGEST_BODY = 32 << 20
 /** In bytes: several of the largest recordings and pictures that vendors take. */
 const UPLOADS = 2 ** 30
+/** Background calls and readers of one process: half as many of one account. */
+const BACKGROUND = 1000
 /** The share of the allowance that a body may have at most: there is room to parse it if no other key has one. */
 const LARGEST_SHARE = 1 / 4
 
@@ -60,6 +70,7 @@ export class Admission {
   readonly #counter: HostCounter
   readonly #bodies: Allowance
   readonly #uploads: Allowance
+  readonly #background: Allowance
   /** Present while calls come. */
   #sampling: { readonly timer: NodeJS.Timeout; readonly lag: EventLoopLag } | undefined
   /** Samples since the last call. */
@@ -71,8 +82,11 @@ export class Admission {
     this.#limits = { ...defaultLimits(processes), ...limits }
     this.#bodies = new Allowance(this.#limits.bodies, () => this.shed('bodies'))
     this.#uploads = new Allowance(this.#limits.uploads, () => this.shed('uploads'))
+    this.#background = new Allowance(this.#limits.background, (isFull) =>
+      isFull ? this.shed('background') : new GatewayError('background_limit_reached'),
+    )
     this.#counter = shed
-    for (const reason of ['bodies', 'uploads', 'heap', 'event_loop', 'threads'] satisfies ShedReason[])
+    for (const reason of ['bodies', 'uploads', 'background', 'heap', 'event_loop', 'threads'] satisfies ShedReason[])
       this.#counter.add(0, reason)
   }
 
@@ -101,6 +115,13 @@ export class Admission {
   /** The room on the disk of a call of this key. */
   diskFor(key: string): CallMemory {
     return new CallMemory(key, this.#uploads)
+  }
+
+  /** The place of a background call of this account, or of a reader of its events. Throws 503, or 429 if the account has its share. */
+  placeFor(account: string): CallMemory {
+    const place = new CallMemory(account, this.#background)
+    place.take(1)
+    return place
   }
 
   /** Counts a refused call and returns its error. */
@@ -135,11 +156,12 @@ export class Admission {
  * key that holds nothing.
  */
 class Allowance {
-  readonly #refusal: () => GatewayError
+  readonly #refusal: (isFull: boolean) => GatewayError
   readonly #held = new Map<string, number>()
   #free: number
 
-  constructor(amount: number, refusal: () => GatewayError) {
+  /** `refusal`: gets whether nothing is left for anybody. */
+  constructor(amount: number, refusal: (isFull: boolean) => GatewayError) {
     this.#free = amount
     this.#refusal = refusal
   }
@@ -148,7 +170,7 @@ class Allowance {
   take(key: string, amount: number): void {
     const held = (this.#held.get(key) ?? 0) + amount
     const free = this.#free - amount
-    if (held > free) throw this.#refusal()
+    if (held > free) throw this.#refusal(free < 0)
     this.#held.set(key, held)
     this.#free = free
   }

@@ -4,6 +4,8 @@ import { unsealed } from '../protocol/kept-ids.ts'
 import { isReferenceItem, keptIds } from '../protocol/kept-references.ts'
 import type { KeptReply } from '../protocol/kept-reply.ts'
 import { newResponseId, responseOfItem } from '../protocol/responses/own-ids.ts'
+import { unsupportedParameter } from '../sdk/parameters.ts'
+import { BackgroundReply } from './background-reply.ts'
 import type { KeptResponses } from './kept-responses.ts'
 import { type Item, inputItems, itemOf, itemsOf, type KeptTurn, listedInput, outputOf } from './turn.ts'
 
@@ -42,17 +44,25 @@ export async function continued(sent: JsonBody, responses: KeptResponses): Promi
     if (chain.length > 0 || items.some((item, index) => item !== own[index])) changes.input = items
   }
   const isWanted = sent.member('store') !== false
+  const isBackground = sent.member('background') === true
+  if (isBackground && !isWanted) throw notInBackground('A background response is kept: leave `store: false` out.')
+  if (isBackground && !isOurs)
+    throw notInBackground('An upstream keeps this conversation: leave `background` out, and ask for a stream.')
   if (!isOurs || !isWanted) return { changes, kept: undefined }
   const input = sent.text('input') ?? 'null'
+  if (isBackground && input.length > MAX_INPUT) throw notInBackground('The input is too long to be kept.')
   // The reply says so.
   if (input.length > MAX_INPUT) return { changes: { ...changes, store: false }, kept: undefined }
   if (sent.member('store') === true) changes.store = undefined
   const id = newResponseId()
+  if (isBackground)
+    return { changes: { ...changes, background: undefined }, kept: new BackgroundReply(id, { chain, input }, responses) }
   return {
     changes,
     kept: {
       id,
       previous: chain.at(-1) ?? null,
+      isBackground: false,
       complete: (response) => responses.keep(id, { chain, input, response }),
     },
   }
@@ -71,6 +81,8 @@ export async function conversationTo(id: string, responses: KeptResponses): Prom
   })
   return turns.resolved(items)
 }
+
+const notInBackground = (hint: string): GatewayError => unsupportedParameter('background', hint)
 
 /** The turns that a call refers to. */
 class Turns {

@@ -80,7 +80,12 @@ export interface ValueStore {
 }
 
 /** Keeps nothing, for processes that serve no calls. */
-export const NO_VALUES: ValueStore = { get: async () => [], put: async () => 'full', add: async () => 'full', delete: async () => undefined }
+export const NO_VALUES: ValueStore = {
+  get: async () => [],
+  put: async () => 'full',
+  add: async () => 'full',
+  delete: async () => undefined,
+}
 
 /** Where a `StoredValues` has its values: a database or Redis. All methods reject if it cannot be reached. */
 export interface ValueStorage {

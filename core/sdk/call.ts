@@ -40,7 +40,13 @@ export interface Principal {
 // ── A call ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** An endpoint, by OpenAI's name of its operation. */
-export type EndpointName = ModelEndpointName | 'models' | 'responses.retrieve' | 'responses.delete' | 'responses.input_items'
+export type EndpointName =
+  | ModelEndpointName
+  | 'models'
+  | 'responses.retrieve'
+  | 'responses.delete'
+  | 'responses.cancel'
+  | 'responses.input_items'
 
 /** An endpoint at which a model is called. */
 export type ModelEndpointName =

@@ -5,11 +5,12 @@ export type PlainEndpointName = Exclude<EndpointName, ModelEndpointName>
 
 /** The endpoints under `/v1` that call no model, by method and path. */
 export const PLAIN_ENDPOINTS: {
-  readonly [Name in PlainEndpointName]: { readonly method: 'GET' | 'DELETE'; readonly path: string }
+  readonly [Name in PlainEndpointName]: { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string }
 } = {
   models: { method: 'GET', path: '/v1/models' },
   'responses.retrieve': { method: 'GET', path: '/v1/responses/:id' },
   'responses.delete': { method: 'DELETE', path: '/v1/responses/:id' },
+  'responses.cancel': { method: 'POST', path: '/v1/responses/:id/cancel' },
   'responses.input_items': { method: 'GET', path: '/v1/responses/:id/input_items' },
 }
 

@@ -86,9 +86,9 @@ class OwnIds {
 
   /** The response as the client gets it: JSON. */
   responseOf(response: Response): string {
-    const { id, previous } = this.#kept
+    const { id, previous, isBackground: background } = this.#kept
     if (Array.isArray(response.output)) for (const item of response.output) this.addItem(item)
-    return this.applyTo(JSON.stringify({ ...response, id, previous_response_id: previous, store: true }))
+    return this.applyTo(JSON.stringify({ ...response, id, previous_response_id: previous, store: true, background }))
   }
 
   /** JSON text with these ids. */
