@@ -102,7 +102,8 @@ export function servingOf(
   const ownDefaults = inOwnNames(missing, translation)
   if (native !== undefined && ownDefaults !== 'unknown') {
     if (own !== standIn) guard()
-    const sent = ClientCall.with(call, native.body, ownDefaults)
+    const unkept = client.kept && translation.protocol.unkept?.(native.body)
+    const sent = ClientCall.with(call, native.body, ownDefaults, unkept)
     return { handler: own!, call: sent, dropped: native.dropped, translation: undefined, cap }
   }
   const usual = translation.chatFor(profileOf(provider, model, own !== undefined))

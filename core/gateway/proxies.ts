@@ -54,8 +54,8 @@ export class Proxies {
       findAccount: async (id) => (await this.#keys.accounts.getNewest(id)) ?? null,
       renewLeases: (holder, requests) => places.renew(holder, requests),
       getValues: (place, wanted) => values.get(place, wanted),
-      putValues: (place, entries, ttlMs) => values.put(place, entries, ttlMs),
-      addValue: (place, entry, ttlMs) => values.add(place, entry, ttlMs),
+      putValues: (place, entries, ttlMs) => values.put(place, entries, ttlMs ?? undefined),
+      addValue: (place, entry, ttlMs) => values.add(place, entry, ttlMs ?? undefined),
       deleteValues: (place, unwanted) => values.delete(place, unwanted),
       report(calls, keyIds) {
         for (const call of calls) recorder.record(call)

@@ -91,8 +91,8 @@ export class RemoteControl implements ControlPlane {
     this.recorder = { record: (record) => this.#record(record) }
     this.values = {
       get: (place, keys) => this.#ask((channel) => channel.call('getValues', place, keys)),
-      put: (place, entries, ttlMs) => this.#keep(entries, (channel) => channel.call('putValues', place, entries, ttlMs)),
-      add: (place, entry, ttlMs) => this.#keep([entry], (channel) => channel.call('addValue', place, entry, ttlMs)),
+      put: (place, entries, ttlMs) => this.#keep(entries, (channel) => channel.call('putValues', place, entries, ttlMs ?? null)),
+      add: (place, entry, ttlMs) => this.#keep([entry], (channel) => channel.call('addValue', place, entry, ttlMs ?? null)),
       delete: (place, keys) => this.#ask((channel) => channel.call('deleteValues', place, keys)),
     }
     this.#connecting = this.#stayConnected()

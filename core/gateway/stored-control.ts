@@ -5,6 +5,7 @@ import { ledgerOf } from '../budgets/ledger.ts'
 import { BudgetWatch } from '../budgets/watch.ts'
 import type { BudgetsConfig, Config } from '../config/config.ts'
 import { DatabaseValues } from '../kept/database-values.ts'
+import { StoragesBySpace } from '../kept/storages.ts'
 import { StoredValues } from '../kept/stored-values.ts'
 import type { ValueStorage } from '../kept/value-store.ts'
 import { hasBudgets } from '../keys/keys.ts'
@@ -78,10 +79,8 @@ export async function openStoredControl({
   tracing,
 }: StoredControlOptions): Promise<StoredControl> {
   const keys = new StoredKeys(store)
-  const shared =
-    redis === undefined
-      ? { counters: new DatabaseStorage(store), values: new DatabaseValues(store) }
-      : await openRedis(redis, log)
+  const durable = new DatabaseValues(store)
+  const shared = redis === undefined ? { counters: new DatabaseStorage(store), values: durable } : await openRedis(redis, log)
   const onFault = (counter: string, err: unknown) =>
     log.warn({ err, reason: reasonOf(err), counter }, 'a counter of limits cannot be changed: it is kept by each process alone')
   const authority = new BudgetWatch({
@@ -90,7 +89,10 @@ export async function openStoredControl({
     metrics,
     authority: new StoredAuthority(shared.counters, ledgerOf(store), onFault),
   })
-  const values = new StoredValues(shared.values, { onSwept: measureValues(metrics) })
+  const storages = new StoragesBySpace({ 'call-states': shared.values, responses: durable, background: durable })
+  const values = new StoredValues(storages, {
+    onSwept: measureValues(metrics),
+  })
   const holder = newId('prc')
   const spans = tracing && (await openSpans({ settings: tracing, log, metrics }, instance, version))
   const usage = openUsage({

@@ -110,16 +110,23 @@ class Turns {
     })
   }
 
-  /** The items, in place of references to them. What only its upstream could look up is left out. */
+  /** The items, in place of references to them. What only its upstream could look up is left out, and so is what stands there already. */
   async resolved(items: readonly Item[]): Promise<readonly Item[]> {
     await this.#load(items.filter(isReferenceItem).flatMap(({ id }) => responseOfItem(id) ?? []))
-    return items.map((item) => this.#found(item) ?? item).filter((item) => item.type !== 'reasoning' || !isReferenceItem(item))
+    const ids = new Set<unknown>()
+    return items.flatMap((item) => {
+      const found = isReferenceItem(item) ? this.#find(item.id) : undefined
+      const own = found ?? item
+      if (found !== undefined && (isReferenceItem(found) || ids.has(found.id))) return []
+      if (own.id !== undefined) ids.add(own.id)
+      return [own]
+    })
   }
 
-  #found(item: Item): Item | undefined {
-    const response = isReferenceItem(item) ? responseOfItem(item.id) : undefined
+  #find(id: unknown): Item | undefined {
+    const response = responseOfItem(id)
     const turn = response === undefined ? undefined : this.known.get(response)
-    return turn && itemOf(turn, response!, String(item.id))
+    return turn && itemOf(turn, response!, String(id))
   }
 
   async #load(ids: readonly string[]): Promise<void> {

@@ -4,6 +4,9 @@ import { type Bounds, type Entry, nameOf, type Place, type Space, sizeOf, type V
 /** Rows of one statement: SQLite takes 32,766 values. */
 const ROWS = 500
 
+/** Expired rows of one statement. */
+const PURGED = 200
+
 /** How long a count of what an account has is used, in milliseconds: other gateways add to it. */
 const COUNT_MS = 60_000
 
@@ -98,7 +101,9 @@ export class DatabaseValues implements ValueStorage {
   async sweep(): Promise<ReadonlyMap<string, Bounds>> {
     const now = this.#clock()
     for (const [name, { until }] of this.#counts) if (until <= now) this.#counts.delete(name)
-    await this.#store.db.deleteFrom('kept_values').where('expires_at', '<=', now).execute()
+    let purged: number
+    do purged = await this.#purge(now)
+    while (purged === PURGED)
     const { fn } = this.#store.db
     const rows = await this.#store.read<{ space: string; entries: unknown; bytes: unknown }>(
       this.#store.db
@@ -114,6 +119,18 @@ export class DatabaseValues implements ValueStorage {
   async #added(place: Place, rows: readonly { readonly size: number }[], { account }: Space): Promise<void> {
     const added = { entries: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) }
     if (this.#exceeds(place, added, account)) await this.#shrink(place, account)
+  }
+
+  /** Removes some of what has expired, so that other changes need not wait for all of it. Resolves to how many. */
+  async #purge(now: number): Promise<number> {
+    const { numDeletedRows } = await this.#store.db
+      .deleteFrom('kept_values')
+      .where(({ eb, refTuple, selectFrom }) => {
+        const expired = selectFrom('kept_values').select(['space', 'account', 'key']).where('expires_at', '<=', now).limit(PURGED)
+        return eb(refTuple('space', 'account', 'key'), 'in', expired.$asTuple('space', 'account', 'key'))
+      })
+      .executeTakeFirst()
+    return Number(numDeletedRows)
   }
 
   /** Whether a place may have more than its bounds. A place whose count is not known may. */

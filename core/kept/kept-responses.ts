@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
+import { isResponseId } from '../protocol/responses/own-ids.ts'
 import { type HostCounter, isRecord, parseRecord } from '../sdk/api.ts'
 import type { Keeping } from './keeping.ts'
 import type { SealedValues } from './sealed-values.ts'
@@ -26,7 +27,7 @@ export function readTurn(text: Buffer | undefined): KeptTurn | undefined {
 }
 
 /** Pauses before a response is sought again that is not there, in milliseconds: another process may be about to keep it. */
-const PAUSES_MS = [100, 400]
+const PAUSES_MS = [50, 200]
 
 /** The services that keep responses. */
 export interface KeptResponsesServices {
@@ -56,7 +57,8 @@ export class KeptResponses {
   }
 
   /** The turns of those ids that are kept. Throws `GatewayError` (503) if the store cannot be reached. */
-  async get(ids: readonly string[]): Promise<ReadonlyMap<string, KeptTurn>> {
+  async get(wanted: readonly string[]): Promise<ReadonlyMap<string, KeptTurn>> {
+    const ids = wanted.filter(isResponseId)
     if (ids.length === 0) return new Map()
     let turns = await this.#read(ids)
     for (const pause of PAUSES_MS) {

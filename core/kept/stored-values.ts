@@ -139,6 +139,8 @@ export class StoredValues implements ValueStore {
   /** Writes what waits, and closes the storage. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    // What waits for it joins those that are written.
+    await this.#counted
     await this.#running
     await this.#storage.close()
   }

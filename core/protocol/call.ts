@@ -123,10 +123,13 @@ export class ClientCall implements Call {
     return (call as ClientCall).#body
   }
 
-  /** The same client's call with another body, and with the defaults that it lacks or has as null. The call itself if nothing differs. */
-  static with(call: Call, body: RequestBody, defaults?: Defaults): Call {
+  /**
+   * The same client's call with another body, and with the defaults that it lacks or has as null. `members`: in place of its own. The call itself if
+   * nothing differs.
+   */
+  static with(call: Call, body: RequestBody, defaults?: Defaults, members?: Defaults): Call {
     const known = call as ClientCall
-    const missing = missingIn(body, defaults)
+    const missing = members === undefined ? missingIn(body, defaults) : { ...missingIn(body, defaults), ...members }
     return body === known.#body && missing === undefined ? call : new ClientCall(known.#context, body, missing, known.model)
   }
 

@@ -2,6 +2,7 @@ import type { GatewayError } from '../errors.ts'
 import type { CallFunction, ChatChunk, ChatCompletion, ChatRequest, EndpointName, Hints } from '../sdk/api.ts'
 import type { RequestBody } from './call.ts'
 import type { KeptReply } from './kept-reply.ts'
+import type { Foreign } from './notes.ts'
 import type { StateOwner } from './state.ts'
 
 /** The endpoints at which a model converses: links see their calls and replies as chat completions, and the model may use tools. */
@@ -44,7 +45,7 @@ export interface ChatTranslation {
   /** True if the effort of reasoning is a hint, which a model that does not take it need not get. */
   readonly effortIsHint?: true
   /** The first thing that only an upstream of the client's own protocol can serve. It stands in `body` too, for links to see. */
-  readonly foreign?: { readonly param: string; readonly hint: string }
+  readonly foreign?: Foreign
 }
 
 /** Changes to a client's body. */
@@ -129,8 +130,8 @@ export interface ClientProtocol {
   readonly suspicious: readonly string[]
   /** What to change in such a body. Throws `GatewayError` (400) for what no upstream may get. */
   cleaned(body: Readonly<Record<string, unknown>>): CleanedBody
-  /** What to change in a body whose reply the gateway keeps: its upstream keeps nothing. Absent: no upstream would. */
-  unkept?(body: Pick<RequestBody, 'member'>): CleanedBody['changes']
+  /** The members by which an upstream of this protocol keeps nothing of a call, since the gateway does. Absent: no upstream would. */
+  unkept?(body: Pick<RequestBody, 'member'>): Readonly<Record<string, unknown>>
   reply(completion: ChatCompletion, call: RepliedCall): object
   writer(call: RepliedCall): ReplyWriter
 }

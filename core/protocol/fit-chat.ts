@@ -1,3 +1,4 @@
+import { GatewayError } from '../errors.ts'
 import type {
   BudgetHint,
   BudgetMember,
@@ -12,6 +13,7 @@ import type {
 import { hasMadePictures, unsupportedParameter, withoutPictures, withPicturesBeside } from '../sdk/parameters.ts'
 import { readThinking } from '../sdk/request-options.ts'
 import type { ChatTranslation, Profile } from './client-protocol.ts'
+import type { Foreign } from './notes.ts'
 
 /** Translated members that OpenAI does not know: upstreams that get the body as it is would refuse them. */
 const NOT_OPENAI = ['top_k', 'cache_control']
@@ -45,6 +47,11 @@ const ANY: readonly string[] = ORDER
 export const profileKey = ({ kind, efforts, cacheControl, budget }: Profile): string =>
   [kind, cacheControl, budget?.by, budget?.switch, budget?.least, budget?.most, ...efforts].join(' ')
 
+function foreignError({ param, hint, missing }: Foreign): GatewayError {
+  if (missing === undefined) return unsupportedParameter(param, hint)
+  return new GatewayError(missing.row, { param, values: { id: String(missing.id).slice(0, 200) } })
+}
+
 /**
  * A translated request as an upstream takes it, and the parameters left out, by their names in chat completions or the client's. Throws
  * `GatewayError` (400) for what only an upstream of the client's protocol serves.
@@ -53,7 +60,7 @@ export function fitChat(
   { body, dropped, hasCacheMarks, effortIsHint, foreign }: ChatTranslation,
   profile: Profile,
 ): { readonly body: ChatRequest; readonly dropped: readonly string[] } {
-  if (foreign !== undefined) throw unsupportedParameter(foreign.param, foreign.hint)
+  if (foreign !== undefined) throw foreignError(foreign)
   const thinking = toThinking(body, profile, effortIsHint)
   const left = leftOut(body, profile)
   const isUnmarked = hasCacheMarks && !profile.cacheControl

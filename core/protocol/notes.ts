@@ -1,19 +1,27 @@
 import { dropped, type ParameterSupport } from '../sdk/parameters.ts'
 
+/** What only an upstream of the client's protocol can serve. */
+export interface Foreign {
+  /** Its place in the client's body. */
+  readonly param: string
+  readonly hint: string
+  /** Of a reference, the error for what is not found. */
+  readonly missing?: { readonly row: 'previous_response_not_found' | 'item_not_found'; readonly id: unknown }
+}
+
 /** What a translation finds in a request that chat completions, or most upstreams, have no place for. */
 export class Notes {
   readonly #dropped = new Set<string>()
   hasCacheMarks = false
-  foreign: { readonly param: string; readonly hint: string } | undefined
+  foreign: Foreign | undefined
 
   /** Something harmless is left out. `name`: of the member, as `x-umg-params-dropped` shows it. */
   drop(name: string): void {
     this.#dropped.add(name)
   }
 
-  /** Only an upstream of the client's protocol can serve it. `param`: its place in the client's body. */
-  refuse(param: string, hint: string): void {
-    this.foreign ??= { param, hint }
+  refuse(param: string, hint: string, missing?: Foreign['missing']): void {
+    this.foreign ??= { param, hint, ...(missing && { missing }) }
   }
 
   /** A member of the request, by the table of its protocol. A member that is not in it is left out. */

@@ -203,7 +203,7 @@ export class Translation {
       const body = await readLarge(Buffer.from(bytes.buffer), { endpoint, check, memory }, workers, this.client)
       return { body, dropped: [...dropped, ...this.#lostHeaders] }
     } catch (error) {
-      if (error instanceof GatewayError && error.row === 'unsupported_parameter') return error
+      if (error instanceof GatewayError) return error
       throw error
     }
   }
@@ -245,8 +245,7 @@ export class Translation {
     const { client, protocol } = this
     const body = client.rewritten(toUpstream(client.guarded))
     const { changes, dropped } = body.mayInclude(protocol.suspicious) ? protocol.cleaned(body.value) : CLEAN
-    const unkept = client.kept && protocol.unkept?.(body)
-    return { body: body.spliced(unkept ? { ...changes, ...unkept } : changes), dropped }
+    return { body: body.spliced(changes), dropped }
   }
 }
 

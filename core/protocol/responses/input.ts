@@ -2,6 +2,7 @@ import type { ChatMessage, ContentPart, FunctionToolCall } from '../../sdk/api.t
 import { isRecord, textOf } from '../../sdk/json.ts'
 import { AssistantTurn } from '../assistant-turn.ts'
 import { plainest } from '../fit-chat.ts'
+import { isReferenceItem } from '../kept-references.ts'
 import type { Notes } from '../notes.ts'
 import { readState } from '../state.ts'
 import { toToolResult } from '../tool-result.ts'
@@ -95,7 +96,8 @@ class Conversation {
     else if (answered !== undefined) this.#output(item, answered, path)
     else if (isLeftOut(item)) this.#notes.drop(`input.${textOf(item.type) || 'item_reference'}`)
     else {
-      this.#notes.refuse(path, whyNot(item))
+      const missing = isReferenceItem(item) ? ({ row: 'item_not_found', id: item.id } as const) : undefined
+      this.#notes.refuse(path, whyNot(item), missing)
       // Links see it there.
       this.add({ role: 'user', content: [item as unknown as ContentPart] })
     }
@@ -160,6 +162,4 @@ const isLeftOut = ({ type, id }: Members): boolean =>
   LEFT_OUT.has(type) || ((type ?? 'item_reference') === 'item_reference' && textOf(id).startsWith('rs_'))
 
 const whyNot = ({ type }: Members): string =>
-  type === undefined || type === null || type === 'item_reference'
-    ? 'Only the upstream that stored an item can look it up: send the item itself.'
-    : `Only an upstream with OpenAI's Responses API takes items of type '${textOf(type)}'.`
+  `Only an upstream with OpenAI's Responses API takes items of type '${textOf(type) || 'item_reference'}'.`

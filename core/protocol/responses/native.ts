@@ -93,7 +93,11 @@ class OwnIds {
 
   /** JSON text with these ids. */
   applyTo(json: string): string {
-    return withIds(json, this.#own)
+    return withIds(json, (id, name) => {
+      // An event may name an item that none has shown.
+      if (name === 'item_id') this.addItem({ id })
+      return this.#own.get(id)
+    })
   }
 }
 
@@ -137,7 +141,7 @@ class SealedIds {
 
   /** JSON text with these ids sealed. */
   applyTo(json: string): string {
-    return withIds(json, this.#sealed)
+    return withIds(json, (id) => this.#sealed.get(id))
   }
 
   #add(id: unknown, tokens: number | undefined): void {
@@ -146,9 +150,9 @@ class SealedIds {
 }
 
 /** JSON text with other ids. */
-const withIds = (json: string, ids: ReadonlyMap<string, string>): string =>
+const withIds = (json: string, ownOf: (id: string, name: string) => string | undefined): string =>
   json.replace(ID_MEMBER, (member, name: string, colon: string, id: string) => {
-    const own = ids.get(id)
+    const own = ownOf(id, name)
     return own === undefined ? member : `"${name}"${colon}"${own}"`
   })
 
@@ -265,21 +269,22 @@ class KeptStreamReader extends ResponseStreamReader {
     return kind
   }
 
-  override sent(frame: string): string {
-    return this.#frame ?? this.#ids.applyTo(frame)
+  override sent(text: string): string {
+    return this.#frame ?? this.#ids.applyTo(text)
   }
 
-  #responseFrame(data: string, type: string, isLast: boolean): string {
-    const { response, ...event } = parse(data)!
-    const own = this.#ids.responseOf(response!)
+  #responseFrame(data: string, type: string, isLast: boolean): string | undefined {
+    const { response, ...event } = parse(data) ?? {}
+    if (!isRecord(response)) return undefined
+    const own = this.#ids.responseOf(response)
     if (isLast) this.#kept.complete(own)
     const json = `${JSON.stringify(event).slice(0, -1)},"response":${own}}`
     return `event: ${type}\n${frame(Buffer.from(json).toString('latin1'))}`
   }
 }
 
-/** What an upstream that keeps nothing has to give, so that the conversation can go on: the reasoning that it otherwise keeps. */
-export function unkept(body: Pick<RequestBody, 'member'>): CleanedBody['changes'] {
+/** An upstream that keeps nothing has to give the reasoning that it otherwise keeps, so that the conversation can go on with it. */
+export function unkept(body: Pick<RequestBody, 'member'>): Readonly<Record<string, unknown>> {
   const include = body.member('include')
   const asked: readonly unknown[] = Array.isArray(include) ? include : []
   // A model that does not reason may refuse it.

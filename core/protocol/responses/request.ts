@@ -11,6 +11,7 @@ import { SAME } from './names.ts'
 import { toToolset } from './tools.ts'
 import type { Members } from './wire.ts'
 
+const PREVIOUS = 'previous_response_id'
 const NO_MEMORY = 'This upstream keeps no responses: send all of the conversation as `input`.'
 
 /** What becomes of each member of a request on its way to another upstream. docs/responses.md is compared with it by a test. */
@@ -56,6 +57,8 @@ const NEUTRAL: Members = { background: false, service_tier: 'auto', store: false
 /** A request of the Responses API as a chat completion request. Members that are not known are left out, and named. */
 export function toChat(body: Members): ChatTranslation {
   const notes = new Notes()
+  const { previous_response_id: previous } = body
+  if (previous != null) notes.refuse(PREVIOUS, NO_MEMORY, { row: 'previous_response_not_found', id: previous })
   for (const [name, value] of Object.entries(body)) if (value != null && value !== NEUTRAL[name]) notes.member(name, MEMBERS)
   const request: ChatRequest = {
     model: body.model as string,

@@ -53,10 +53,11 @@ export interface Fixture {
 /** What a scripted upstream counts for a client that asks for the tokens of a prompt. */
 export const COUNTED = 14
 
-/** Starts the gateway and an upstream for each vendor. `more`: further namespaces. */
+/** Starts the gateway and an upstream for each vendor. `more`: further namespaces. `settings`: further sections of routes.yaml. */
 export async function startFixture(
   vendors: readonly Vendor[] = [...VENDORS, CHAT_ONLY],
   more: Readonly<Record<string, object>> = {},
+  settings: Readonly<Record<string, object>> = {},
 ): Promise<Fixture> {
   await using opened = new AsyncDisposableStack()
   const start = async () => opened.adopt(await scriptedUpstream(), (upstream) => upstream.close())
@@ -68,8 +69,8 @@ export async function startFixture(
     models.set(vendor, scriptedModel(vendor, upstream))
     namespaces[vendor.name] = { provider: vendor.provider, breaker: false, config: vendor.config(upstream.origin) }
   }
-  const routes = { chain: [{ plugin: 'auth' }], namespaces }
-  const gateway = await startTestGateway({ env: { KEY: 'sk-of-the-upstream' }, routes })
+  const routes = { chain: [{ plugin: 'auth' }], namespaces, ...settings }
+  const gateway = await startTestGateway({ env: { KEY: 'sk-of-the-upstream', KEEPING_KEY: 'k'.repeat(32) }, routes })
   opened.defer(() => gateway.stop())
   const all = opened.move()
   return { url: gateway.url, key: gateway.liveKey, models, stop: () => all.disposeAsync() }
