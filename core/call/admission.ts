@@ -160,7 +160,7 @@ class Allowance {
   readonly #held = new Map<string, number>()
   #free: number
 
-  /** `refusal`: gets whether nothing is left for anybody. */
+  /** `refusal`: gets whether there is no room although the key holds nothing. */
   constructor(amount: number, refusal: (isFull: boolean) => GatewayError) {
     this.#free = amount
     this.#refusal = refusal
@@ -170,7 +170,7 @@ class Allowance {
   take(key: string, amount: number): void {
     const held = (this.#held.get(key) ?? 0) + amount
     const free = this.#free - amount
-    if (held > free) throw this.#refusal(free < 0)
+    if (held > free) throw this.#refusal(held === amount)
     this.#held.set(key, held)
     this.#free = free
   }
