@@ -68,14 +68,19 @@ describe('A gateway with responses in the background', () => {
   })
 
   it('lets links change them, whole and streamed', async () => {
-    gateway = await startKeeping(upstream, { files: { 'redactor.ts': REDACTOR }, chain: [{ plugin: './redactor.ts' }] })
+    gateway = await startKeeping(upstream, {
+      files: { 'redactor.ts': REDACTOR },
+      chain: [{ plugin: './redactor.ts', when: { endpoints: ['responses'] } }],
+    })
     const client = gateway.openai().withOptions({ maxRetries: 0 })
     const { whole, stream } = openaiReply({ text: 'Hi' })
     upstream.reply(json(whole))
     const { id } = await client.responses.create({ model: 'chat/m', input: 'hush', background: true })
     expect(await ended(client, id)).to.include({ status: 'completed', output_text: 'xx' })
     upstream.reply(sse(stream))
-    const events = await allOf(await client.responses.create({ model: 'native/m', input: 'hush', background: true, stream: true }))
+    const events = await allOf(
+      await client.responses.create({ model: 'native/m', input: 'hush', background: true, stream: true }),
+    )
     const said = events.flatMap((event) => (event.type === 'response.output_text.delta' ? [event.delta] : []))
     expect(said.join('')).to.equal('xx')
   })

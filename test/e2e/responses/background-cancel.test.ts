@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import type OpenAI from 'openai'
 import type { Response } from 'openai/resources/responses/responses'
 import { hold, json, type ScriptedUpstream } from '../../../core/testing/kit.ts'
-import type { TestGateway } from '../../support/gateway.ts'
 import { onEachDatabase } from '../../support/databases.ts'
+import type { TestGateway } from '../../support/gateway.ts'
 import { poll } from '../../support/poll.ts'
 import { allOf, ended, scriptedUpstream, startKeeping, streamUntil, UPSTREAMS, wholeAfter } from './background-fixture.ts'
 
@@ -31,12 +31,18 @@ onEachDatabase('Responses in the background of two gateways', (create) => {
   })
 
   const begin = (more: object = {}) =>
-    client.responses.create({ model: 'chat/m', input: 'Think', background: true, ...more } as never) as unknown as Promise<Response>
+    client.responses.create({
+      model: 'chat/m',
+      input: 'Think',
+      background: true,
+      ...more,
+    } as never) as unknown as Promise<Response>
   const read = async (gateway: TestGateway, id: string) =>
     (await gateway.fetch(`/v1/responses/${id}`, { key: one.liveKey })).json()
   const rows = (outcome: string) =>
     poll(
-      () => one.store.db.selectFrom('calls').selectAll().where('outcome', '=', outcome).where('endpoint', '=', 'responses').execute(),
+      () =>
+        one.store.db.selectFrom('calls').selectAll().where('outcome', '=', outcome).where('endpoint', '=', 'responses').execute(),
       ({ length }) => length > 0,
     )
 
