@@ -143,11 +143,10 @@ export const ERRORS = {
     'response_without_events',
     'The events of this response are not kept: only those of a response with `background: true` and `stream: true` are, for a day.',
   ),
-  response_under_way: caller(
-    409,
-    'response_under_way',
-    'The response is still being made. Cancel it first, or wait until it has ended.',
-  ),
+  response_under_way: {
+    ...caller(409, 'response_under_way', 'The response is still being made. Cancel it first, or wait until it has ended.'),
+    retry: false,
+  },
   background_limit_reached: {
     status: 429,
     type: 'requests',

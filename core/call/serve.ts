@@ -20,7 +20,7 @@ import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { StreamSink } from '../upstream/readers/stream-sink.ts'
 import type { ReplyThreads } from '../upstream/readers/whole.ts'
-import type { BackgroundCalls } from './background/background-calls.ts'
+import type { BackgroundCalls } from './background-calls.ts'
 import type { Endpoint, Exchange } from './exchange.ts'
 import { type Output, StreamOutput, WholeOutput } from './output.ts'
 

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { unlessAborted } from '../../async/abort.ts'
-import { GatewayError } from '../../errors.ts'
-import type { BackgroundResponses } from '../../kept/background-responses.ts'
-import { responseFrame } from '../../protocol/responses/background.ts'
-import type { Exchange } from '../exchange.ts'
-import { relayFrames } from '../relay-frames.ts'
+import { unlessAborted } from '../async/abort.ts'
+import { GatewayError } from '../errors.ts'
+import type { BackgroundResponses } from '../kept/background-responses.ts'
+import { responseFrame } from '../protocol/responses/background.ts'
 import type { EventLog } from './event-log.ts'
+import type { Exchange } from './exchange.ts'
+import { relayFrames } from './relay-frames.ts'
 
 /** How often the store is asked for events that another process makes, in milliseconds. */
 const POLL_MS = 250

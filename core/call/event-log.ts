@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { GatewayError, UpstreamFailure } from '../../errors.ts'
-import type { BackgroundResponses, NumberedEvent } from '../../kept/background-responses.ts'
-import { framesIn, isFirstOrLast, renumbered } from '../../protocol/responses/background.ts'
-import type { PausableSource, StreamSink } from '../../upstream/readers/stream-sink.ts'
+import { GatewayError, UpstreamFailure } from '../errors.ts'
+import type { BackgroundResponses, NumberedEvent } from '../kept/background-responses.ts'
+import { framesIn, isFirstOrLast, renumbered } from '../protocol/responses/background.ts'
+import type { PausableSource, StreamSink } from '../upstream/readers/stream-sink.ts'
 
 /** Times that the store is asked, a second apart: a database that is restarted loses nothing. */
 const TRIES = 10
