@@ -84,8 +84,7 @@ function bodyOf({ model, messages, stream, speaks, unpaced }: ChatRequest): obje
     return { messages: turns, system, model, max_tokens: 512, ...streams, ...(pace && { stop_sequences: [pace] }) }
   }
   // Without stop sequences: the upstream sends 100 events at once if it is not told otherwise.
-  if (speaks === 'responses')
-    return { input: messages, model, temperature: 0.7, max_output_tokens: 512, store: false, ...streams }
+  if (speaks === 'responses') return { input: messages, model, temperature: 0.7, max_output_tokens: 512, ...streams }
   const told = stream && { ...streams, stream_options: { include_usage: true }, ...(pace && { stop: pace }) }
   return { messages, model, temperature: 0.7, max_tokens: 512, ...told }
 }

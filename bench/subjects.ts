@@ -110,6 +110,8 @@ async function counted(name: string, scratch: string, imports: readonly URL[] = 
 /** What makes one gateway differ from another. */
 export interface GatewaySettings {
   readonly name: string
+  /** Further sections of its routes.yaml. */
+  readonly sections?: string
   /** Further options of `umg start`. */
   readonly flags?: readonly string[]
   /** Further options of `umg keys create`. */
@@ -128,7 +130,16 @@ export interface GatewaySettings {
 export async function startGateway(
   { processes, scratch, cores }: Place,
   upstream: number,
-  { name, flags = [], ofKey = [], imports, workers = 1, node = process.execPath, folder = THIS_CHECKOUT }: GatewaySettings,
+  {
+    name,
+    sections = '',
+    flags = [],
+    ofKey = [],
+    imports,
+    workers = 1,
+    node = process.execPath,
+    folder = THIS_CHECKOUT,
+  }: GatewaySettings,
 ): Promise<{ readonly subject: Subject & { readonly key: string }; readonly service: Service }> {
   const umg = (what: string, args: readonly string[]): Command => ({
     name: what,
@@ -139,11 +150,17 @@ export async function startGateway(
   const created = await processes.run(umg('umg keys create', ['keys', 'create', '--name', 'bench', '--json', ...ofKey, ...data]))
   const { secret: key } = JSON.parse(created) as { secret: string }
 
-  const routes = fileURLToPath(new URL('routes.yaml', import.meta.url))
+  const routes = join(scratch, `${name}.yaml`)
+  writeFileSync(routes, readFileSync(new URL('routes.yaml', import.meta.url), 'utf8') + sections)
   const listen = ['--host', '127.0.0.1', '--port', '0']
   const start = umg(name, ['start', '--routes', routes, ...listen, '--workers', String(workers), ...flags, ...data])
   const { env: ofCount, allocated } = await counted(name, scratch, imports)
-  const env = { BENCH_UPSTREAM: `http://127.0.0.1:${upstream}/v1`, BENCH_API_KEY: 'sk-ant-bench', ...ofCount }
+  const env = {
+    BENCH_UPSTREAM: `http://127.0.0.1:${upstream}/v1`,
+    BENCH_API_KEY: 'sk-ant-bench',
+    BENCH_KEEPING_KEY: 'k'.repeat(32),
+    ...ofCount,
+  }
   const service = processes.serve({ ...start, env, core: cores?.proxy }, join(scratch, `${name}.log`))
   const port = await announcedPort(service)
   return { subject: { name, port, asks: asGateway, pid: service.pid, key, workers, allocated }, service }

@@ -45,6 +45,7 @@ const COMPARISONS: readonly Comparison[] = [
     reference: 'limits-memory',
     mostTimes: 1.03,
   })),
+  { scenario: 'responses', subject: 'kept-responses', reference: 'gateway', mostTimes: 1.1 },
   { scenario: 'small', subject: 'two-workers', reference: 'gateway', mostTimes: 1.2 },
 ]
 

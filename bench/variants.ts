@@ -15,6 +15,9 @@ export interface Variant {
 /** A budget of the key, beside its limits, that the benchmark does not spend. */
 const BUDGET = { ofKey: ['--budget', '100000 USD/month'] }
 
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of routes.yaml
+const KEEPING = '\nkeepResponses: { keys: ["${env:BENCH_KEEPING_KEY}"] }\n'
+
 /** The versions of Node that the gateway supports, from the registry of npm. */
 const NODES: readonly string[] = ['24.21.0', '26.10.0']
 
@@ -27,6 +30,7 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'limits-redis', needs: 'redis-server', prepare: async (place) => ({ flags: await redisFlags(place) }) },
   { name: 'budget', prepare: async () => BUDGET },
   { name: 'budget-redis', needs: 'redis-server', prepare: async (place) => ({ ...BUDGET, flags: await redisFlags(place) }) },
+  { name: 'kept-responses', prepare: async () => ({ sections: KEEPING }) },
   { name: 'two-workers', prepare: async () => ({ workers: 2 }) },
   ...NODES.map((version) => ({
     name: `node-${Number.parseInt(version, 10)}`,

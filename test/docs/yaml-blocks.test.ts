@@ -22,7 +22,7 @@ describe('the YAML in the docs', () => {
     return Object.fromEntries(
       [...table.matchAll(/\$\{env:(\w+)/g)].map(([, name = '']) => [
         name,
-        name.endsWith('WEBHOOK_SECRET') ? `whsec_${'A'.repeat(44)}` : 'value',
+        name.endsWith('WEBHOOK_SECRET') ? `whsec_${'A'.repeat(44)}` : 'value'.repeat(8),
       ]),
     )
   }

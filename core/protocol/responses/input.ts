@@ -2,7 +2,6 @@ import type { ChatMessage, ContentPart, FunctionToolCall } from '../../sdk/api.t
 import { isRecord, textOf } from '../../sdk/json.ts'
 import { AssistantTurn } from '../assistant-turn.ts'
 import { plainest } from '../fit-chat.ts'
-import { isReferenceItem } from '../kept-references.ts'
 import type { Notes } from '../notes.ts'
 import { readState } from '../state.ts'
 import { toToolResult } from '../tool-result.ts'
@@ -96,8 +95,8 @@ class Conversation {
     else if (answered !== undefined) this.#output(item, answered, path)
     else if (isLeftOut(item)) this.#notes.drop(`input.${textOf(item.type) || 'item_reference'}`)
     else {
-      const missing = isReferenceItem(item) ? ({ row: 'item_not_found', id: item.id } as const) : undefined
-      this.#notes.refuse(path, whyNot(item), missing)
+      const missing = isReference(item) ? ({ row: 'item_not_found', id: item.id } as const) : undefined
+      this.#notes.refuse(missing ? `${path}.id` : path, whyNot(item), missing)
       // Links see it there.
       this.add({ role: 'user', content: [item as unknown as ContentPart] })
     }
@@ -158,8 +157,9 @@ const LEFT_OUT: ReadonlySet<unknown> = new Set([
 ])
 
 /** A reference to reasoning is one by its id (openai-node 7.55: `rs_…`). */
-const isLeftOut = ({ type, id }: Members): boolean =>
-  LEFT_OUT.has(type) || ((type ?? 'item_reference') === 'item_reference' && textOf(id).startsWith('rs_'))
+const isLeftOut = (item: Members): boolean => LEFT_OUT.has(item.type) || (isReference(item) && textOf(item.id).startsWith('rs_'))
+
+const isReference = ({ type }: Members): boolean => (type ?? 'item_reference') === 'item_reference'
 
 const whyNot = ({ type }: Members): string =>
   `Only an upstream with OpenAI's Responses API takes items of type '${textOf(type) || 'item_reference'}'.`

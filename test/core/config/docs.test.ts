@@ -15,6 +15,7 @@ const KEYS = {
   OPENAI_API_KEY: 'a-key',
   ANTHROPIC_API_KEY: 'a-key',
   UMG_WEBHOOK_SECRET: `whsec_${'A'.repeat(44)}`,
+  UMG_RESPONSES_KEY: 'k'.repeat(32),
 }
 
 type Fields = Readonly<Record<string, Field>>

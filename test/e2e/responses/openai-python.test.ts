@@ -29,6 +29,6 @@ describeWith('python', 'openai-python, at /v1/responses', () => {
 
   it('throws what is refused by class and code', async () => {
     const { error } = await python.do('respond', { ...ASKED, previous_response_id: 'resp_1' })
-    expect(error).to.include({ class: 'BadRequestError', code: 'unsupported_parameter', status: 400 })
+    expect(error).to.include({ class: 'BadRequestError', code: 'previous_response_not_found', status: 400 })
   })
 })

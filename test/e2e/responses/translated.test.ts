@@ -312,15 +312,28 @@ describe('POST /v1/responses, to an upstream that does not have it', () => {
       .with.length(1)
   })
 
+  for (const [code, param, more] of [
+    ['previous_response_not_found', 'previous_response_id', { previous_response_id: 'resp_1' }],
+    ['item_not_found', 'input[0].id', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
+    ['item_not_found', 'input[1].id', { input: [{ role: 'user', content: 'Hi' }, { id: 'msg_1' }] }],
+  ] as const) {
+    it(`finds nothing that it has not kept, ${param}, before anything is sent`, async () => {
+      const { client, open } = fixture
+      const before = open.requests.length
+      const body = { model: 'open/gpt', input: 'Hi', ...more } as unknown as OpenAI.Responses.ResponseCreateParamsNonStreaming
+      const error = await client.responses.create(body).catch((thrown: unknown) => thrown)
+      expect(error).to.include({ status: 400, code, param })
+      expect(open.requests.length).to.equal(before)
+    })
+  }
+
   for (const [what, more, param] of [
     ['a tool that OpenAI runs', { tools: [{ type: 'web_search' }] }, 'tools[0].type'],
     ['a search of the web that is required', { tools: [TOOL, { type: 'web_search' }], tool_choice: 'required' }, 'tools[1].type'],
     ['a choice of such a tool', { tools: [TOOL], tool_choice: { type: 'file_search' } }, 'tool_choice'],
-    ['a stored response', { previous_response_id: 'resp_1' }, 'previous_response_id'],
     ['a conversation', { conversation: 'conv_1' }, 'conversation'],
     ['a stored prompt', { prompt: { id: 'pmpt_1' } }, 'prompt'],
     ['a response in the background', { background: true }, 'background'],
-    ['a stored item', { input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0]'],
     [
       'an item of a tool that chat completions do not have',
       { input: [{ type: 'computer_call', call_id: 'c', actions: [] }] },
