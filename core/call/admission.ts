@@ -14,6 +14,8 @@ export interface AdmissionLimits {
   readonly sockets: number
   /** Bytes of the conversations that sockets remember. */
   readonly conversations: number
+  /** Background calls under way, and streams of their events that are read again. */
+  readonly background: number
   /** Bytes of V8's heap. */
   readonly heap: number
   /** Mean delay of the event loop over a sample, in milliseconds. */
@@ -21,7 +23,7 @@ export interface AdmissionLimits {
 }
 
 /** The exhausted resource: a label of `umg_shed_total`. */
-const REASONS = ['bodies', 'uploads', 'heap', 'event_loop', 'threads', 'sockets'] as const
+const REASONS = ['bodies', 'uploads', 'background', 'heap', 'event_loop', 'threads', 'sockets'] as const
 type ShedReason = (typeof REASONS)[number]
 
 /** By V8's heap, and the memory of the container or machine, which `processes` share. */
@@ -35,6 +37,7 @@ function defaultLimits(processes: number): AdmissionLimits {
     uploads: UPLOADS / processes,
     sockets: SOCKETS,
     conversations: bodies,
+    background: BACKGROUND,
     heap: heap * 0.85,
     lag: 500,
   }
@@ -56,6 +59,8 @@ const SOCKETS = 8192
 const LARGEST_BODY = 32 << 20
 /** In bytes: several of the largest recordings and pictures that vendors take. */
 const UPLOADS = 2 ** 30
+/** Background calls and readers of one process: half as many of one account. */
+const BACKGROUND = 1000
 /** The share of the allowance that a body may have at most: there is room to parse it if no other key has one. */
 const LARGEST_SHARE = 1 / 4
 
@@ -77,6 +82,7 @@ export class Admission {
   readonly #uploads: Allowance
   readonly #sockets: Allowance
   readonly #conversations: Allowance
+  readonly #background: Allowance
   /** Present while calls come. */
   #sampling: { readonly timer: NodeJS.Timeout; readonly lag: EventLoopLag } | undefined
   /** Samples since the last call. */
@@ -91,6 +97,9 @@ export class Admission {
     this.#sockets = new Allowance(this.#limits.sockets, () => this.shed('sockets'))
     // What finds no room is not remembered, and nothing is refused for it.
     this.#conversations = new Allowance(this.#limits.conversations, () => new GatewayError('gateway_overloaded'))
+    this.#background = new Allowance(this.#limits.background, (isFull) =>
+      isFull ? this.shed('background') : new GatewayError('background_limit_reached'),
+    )
     this.#counter = shed
     for (const reason of REASONS) this.#counter.add(0, reason)
   }
@@ -132,6 +141,13 @@ export class Admission {
     return new CallMemory(account, this.#conversations)
   }
 
+  /** The place of a background call of this account, or of a reader of its events. Throws 503, or 429 if the account has its share. */
+  placeFor(account: string): CallMemory {
+    const place = new CallMemory(account, this.#background)
+    place.take(1)
+    return place
+  }
+
   /** Counts a refused call and returns its error. */
   shed(reason: ShedReason): GatewayError {
     this.#counter.add(1, reason)
@@ -164,11 +180,12 @@ export class Admission {
  * key that holds nothing.
  */
 class Allowance {
-  readonly #refusal: () => GatewayError
+  readonly #refusal: (isFull: boolean) => GatewayError
   readonly #held = new Map<string, number>()
   #free: number
 
-  constructor(amount: number, refusal: () => GatewayError) {
+  /** `refusal`: gets whether there is no room although the key holds nothing. */
+  constructor(amount: number, refusal: (isFull: boolean) => GatewayError) {
     this.#free = amount
     this.#refusal = refusal
   }
@@ -177,7 +194,7 @@ class Allowance {
   take(key: string, amount: number): void {
     const held = (this.#held.get(key) ?? 0) + amount
     const free = this.#free - amount
-    if (held > free) throw this.#refusal()
+    if (held > free) throw this.#refusal(held === amount)
     this.#held.set(key, held)
     this.#free = free
   }

@@ -72,6 +72,11 @@ export interface Turn {
 /** The state of a reply after its end. */
 export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
 
+/** The end of a call that has gone on without its client. */
+export interface CallEnd extends SentReply {
+  readonly error: GatewayError | undefined
+}
+
 /** What the client gets. */
 export type Reply =
   | { readonly kind: 'whole'; readonly body: Buffer }
@@ -271,6 +276,8 @@ export class Exchange implements Linked {
   readonly #ending = new AbortController()
   /** Resolves or rejects when the call no longer uses any upstream; undefined if it uses none. */
   dispatching: Promise<unknown> | undefined
+  /** Present if the call goes on when its client has left: resolves to its end. */
+  detached: Promise<CallEnd> | undefined
   /** Removes the call from the in-flight metric. */
   onClosed: (() => void) | undefined
   #closed: Closed | undefined
@@ -426,6 +433,12 @@ export class Exchange implements Linked {
   /** The reply is complete, or the client disconnected. */
   get closed(): boolean {
     return this.#closed !== undefined
+  }
+
+  /** The client of a detached call has its reply, or has left. A link that has failed since then ends the call. */
+  leave(): void {
+    this.stream?.close()
+    if (this.failure !== undefined) this.end(this.failure)
   }
 
   /** Called after the last byte or a disconnect: ends all running work, which is over when `dispatching` settles. */

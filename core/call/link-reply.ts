@@ -1,4 +1,3 @@
-import type { Relay } from '../dispatch/relay.ts'
 import { ContractViolation, violationBy } from '../plugins/faults.ts'
 import { CONVERSATIONS, type ReplyWriter } from '../protocol/client-protocol.ts'
 import { ownKeeper } from '../protocol/kept-ids.ts'
@@ -7,6 +6,7 @@ import { translationOf } from '../protocol/translation.ts'
 import type { ChatChunk, ChatCompletion } from '../sdk/api.ts'
 import { hasChoices, transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
 import type { CallLinks, Exchange, LinkReply } from './exchange.ts'
+import { relayFrames } from './relay-frames.ts'
 import { requirePrincipal } from './serve.ts'
 
 /**
@@ -58,7 +58,7 @@ interface LinkStream {
 /** Resolves when the stream's head may be sent. */
 async function sendChunks(exchange: Exchange, link: string, stream: LinkStream): Promise<void> {
   const relay = exchange.openStream()
-  const sent = writeChunks(exchange, relay, stream).catch((thrown: unknown) => {
+  const sent = relayFrames(relay, exchange.signal, framesOf(exchange, stream)).catch((thrown: unknown) => {
     const error = exchange.linkError(link, 'reply', thrown)
     exchange.fail(error)
     throw error
@@ -66,31 +66,13 @@ async function sendChunks(exchange: Exchange, link: string, stream: LinkStream):
   await Promise.race([relay.headDue, sent])
 }
 
-async function writeChunks(exchange: Exchange, relay: Relay, { chunks, writer }: LinkStream): Promise<void> {
-  let paused: PromiseWithResolvers<void> | undefined
-  const source = {
-    pause: () => {
-      paused ??= Promise.withResolvers()
-    },
-    resume: () => {
-      paused?.resolve()
-      paused = undefined
-    },
-  }
-  const { signal } = exchange
+async function* framesOf(exchange: Exchange, { chunks, writer }: LinkStream): AsyncGenerator<string> {
   const { transforms } = exchange.links!
-  relay.attach(source, 'utf8')
-  signal.addEventListener('abort', source.resume)
   for await (const chunk of chunks) {
-    signal.throwIfAborted()
     if (!hasChoices(chunk)) throw violationBy(chunk, 'REPLY_OF_OTHER_KIND')
-    for (const sent of transformChunk(copy(chunk, transforms), transforms, writer)) relay.push(sent, true)
-    relay.flush()
-    if (relay.begun) relay.commit()
-    await paused?.promise
+    yield [...transformChunk(copy(chunk, transforms), transforms, writer)].join('')
   }
-  relay.end(writer.end())
-  relay.finish()
+  yield writer.end()
 }
 
 /** A link may reuse the object that it sends, and the transforms of outer links may change it. */

@@ -1,7 +1,7 @@
 import { type CallStateStore, type DispatchRequest, dispatch } from '../dispatch/dispatch.ts'
-import type { Relay } from '../dispatch/relay.ts'
 import { checkReferences, profilesFor, toolFormsFor } from '../dispatch/serving.ts'
 import { GatewayError } from '../errors.ts'
+import { BackgroundReply } from '../kept/background-reply.ts'
 import type { BudgetReservation, Budgets } from '../limits/budgets.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
@@ -19,8 +19,11 @@ import { type Candidate, candidatesOf, type Route } from '../routing/route.ts'
 import type { Call, ChatChunk, EndpointName, Principal } from '../sdk/api.ts'
 import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
+import type { StreamSink } from '../upstream/readers/stream-sink.ts'
 import type { ReplyThreads } from '../upstream/readers/whole.ts'
+import type { BackgroundCalls } from './background-calls.ts'
 import type { Endpoint, Exchange } from './exchange.ts'
+import { type Output, StreamOutput, WholeOutput } from './output.ts'
 
 /** The services of calls, apart from their generation. */
 export interface CallServices {
@@ -30,6 +33,7 @@ export interface CallServices {
   readonly plugins: PluginTimer
   readonly budgets: Budgets
   readonly callStates: CallStateStore
+  readonly background: BackgroundCalls
 }
 
 /** An endpoint, by what its calls need that those of another do not. */
@@ -122,11 +126,11 @@ async function serve(exchange: Exchange, endpoint: ServedEndpoint): Promise<void
   if (call.large) await prepare(routed, endpoint)
   signal.throwIfAborted()
 
-  const stream = streamOf(call, exchange, endpoint)
-  const reply = dispatch(requestFor(exchange, routed, { tools, budget, stream, endpoint }), attempts)
+  const begun = outputOf(call, exchange, endpoint)
+  const output = begun instanceof Promise ? await begun : begun
+  const reply = dispatch(requestFor(exchange, routed, { tools, budget, stream: output.sink, endpoint }), attempts)
   exchange.dispatching = reply
-  if (stream === undefined) sendWhole(exchange, await reply)
-  else await sendStream(exchange, stream, reply)
+  await output.send(reply)
 }
 
 /** The response of a turn without an answer. */
@@ -195,16 +199,19 @@ async function prepare({ call, candidates }: RoutedCall, { services, standIn }: 
   if (body instanceof JsonBody && body.hasToolForms) await prepareForms(call, body, toolFormsFor(candidates, call), workers)
 }
 
-/** The stream to the client; undefined for a call whose reply is whole. */
-function streamOf(call: Call, exchange: Exchange, { format }: ServedEndpoint): Relay | undefined {
+/** Where the reply goes: a kept one in the background is for a client that has left. */
+function outputOf(call: Call, exchange: Exchange, { format, services }: ServedEndpoint): Output | Promise<Output> {
+  const { kept } = ClientCall.bodyOf(call).client
+  if (kept instanceof BackgroundReply) return services.background.begin(exchange, call, kept)
   const kind = format.kind?.(call) ?? (call.stream ? 'events' : 'whole')
-  return kind === 'whole' ? undefined : exchange.openStream(kind === 'bytes' ? BYTES_WIRE : exchange.wire)
+  if (kind === 'whole') return new WholeOutput(exchange)
+  return new StreamOutput(exchange, kind === 'bytes' ? BYTES_WIRE : exchange.wire)
 }
 
 interface DispatchTerms {
   readonly tools: readonly string[]
   readonly budget: BudgetReservation | undefined
-  readonly stream: Relay | undefined
+  readonly stream: StreamSink | undefined
   readonly endpoint: ServedEndpoint
 }
 
@@ -237,18 +244,6 @@ function requestFor(
       terms: { hostedTools: tools, capFor: budget && ((candidate) => budget.capFor(candidate)) },
     },
   }
-}
-
-function sendWhole(exchange: Exchange, body: Buffer | undefined): void {
-  exchange.dispatching = undefined
-  if (body !== undefined) exchange.answer({ kind: 'whole', body })
-}
-
-/** Resolves when the stream is committed, or when the client has waited so long that it needs a heartbeat. */
-async function sendStream(exchange: Exchange, stream: Relay, ended: Promise<unknown>): Promise<void> {
-  // If the head is out by then, it fails by an error frame.
-  ended.catch((error: unknown) => exchange.fail(error))
-  await Promise.race([stream.headDue, ended])
 }
 
 /** Counts the tokens of prompts for upstreams that do not. */

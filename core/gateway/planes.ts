@@ -1,5 +1,5 @@
 import type { FileTexts } from '../config/file/files-read.ts'
-import type { Entry, Kept, Place, ValueStore } from '../kept/value-store.ts'
+import type { Added, Entry, Kept, Place, ValueStore } from '../kept/value-store.ts'
 import type { AccountHolder, KeyHolder } from '../keys/principal.ts'
 import type { KeySource } from '../keys/source.ts'
 import type { Lease, LeaseRequest } from '../limits/counter.ts'
@@ -30,10 +30,10 @@ export interface ControlMessages {
   findAccount(id: string): Promise<AccountHolder | null>
   /** Asks the authority of limits. `holder`: the name of the proxy, which no other process ever has. */
   renewLeases(holder: string, requests: readonly LeaseRequest[]): Promise<readonly (Lease | null)[]>
-  /** `ValueStore`'s methods. */
+  /** `ValueStore`'s methods. `ttlMs`: null for that of the space, since a message has no undefined. */
   getValues(place: Place, keys: readonly string[]): Promise<readonly Entry[]>
   putValues(place: Place, entries: readonly Entry[], ttlMs: number | null): Promise<Kept>
-  addValue(place: Place, entry: Entry, ttlMs: number | null): Promise<Kept | 'exists'>
+  addValue(place: Place, entry: Entry, ttlMs: number | null): Promise<Added>
   deleteValues(place: Place, keys: readonly string[]): Promise<void>
   /** Writes down calls that have ended, and the ids of keys that were used. */
   report(calls: readonly CallRecord[], keyIds: readonly string[]): void

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Flusher } from '../async/flusher.ts'
 import { withTimeout } from '../async/timeout.ts'
-import { sizeOf, type ValueStore } from '../kept/value-store.ts'
+import { type Added, type Entry, sizeOf, type ValueStore } from '../kept/value-store.ts'
 import type { KeySource, KeyWatcher } from '../keys/source.ts'
 import type { Lease, LeaseRequest } from '../limits/counter.ts'
 import type { MetricsState } from '../observe/metrics.ts'
@@ -91,25 +91,8 @@ export class RemoteControl implements ControlPlane {
     this.recorder = { record: (record) => this.#record(record) }
     this.values = {
       get: (place, keys) => this.#ask((channel) => channel.call('getValues', place, keys)),
-      put: async (place, entries, ttlMs) => {
-        const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
-        if (this.#valueBytes + bytes > MAX_VALUES) return 'full'
-        this.#valueBytes += bytes
-        try {
-          return await withTimeout(
-            KEEP_MS,
-            this.#askAnyControl((channel) => channel.call('putValues', place, entries, ttlMs ?? null)),
-          )
-        } finally {
-          this.#valueBytes -= bytes
-        }
-      },
-      // Not asked again: what was kept without an answer would be kept twice.
-      add: (place, entry, ttlMs) =>
-        withTimeout(
-          KEEP_MS,
-          this.#ask((channel) => channel.call('addValue', place, entry, ttlMs ?? null)),
-        ),
+      put: (place, entries, ttlMs) => this.#keep(entries, (channel) => channel.call('putValues', place, entries, ttlMs ?? null)),
+      add: (place, entry, ttlMs) => this.#keep([entry], (channel) => channel.call('addValue', place, entry, ttlMs ?? null)),
       delete: (place, keys) => this.#ask((channel) => channel.call('deleteValues', place, keys)),
     }
     this.#connecting = this.#stayConnected()
@@ -187,6 +170,20 @@ export class RemoteControl implements ControlPlane {
     clearTimeout(this.#lostTimer)
     this.#lostTimer = undefined
     return found
+  }
+
+  async #keep<Result extends Added>(
+    entries: readonly Entry[],
+    ask: (channel: ControlChannel) => Promise<Result>,
+  ): Promise<Result | 'full'> {
+    const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
+    if (this.#valueBytes + bytes > MAX_VALUES) return 'full'
+    this.#valueBytes += bytes
+    try {
+      return await withTimeout(KEEP_MS, this.#askAnyControl(ask))
+    } finally {
+      this.#valueBytes -= bytes
+    }
   }
 
   #ask<Answer>(ask: (channel: ControlChannel) => Promise<Answer>): Promise<Answer> {

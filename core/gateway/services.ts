@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LinkedList } from '../async/linked-list.ts'
 import { Admission, type AdmissionLimits } from '../call/admission.ts'
+import { BackgroundCalls } from '../call/background-calls.ts'
 import { LinkGuard } from '../call/chain.ts'
 import type { Exchange, ExchangeServices } from '../call/exchange.ts'
 import { journaledCalls } from '../call/open-calls.ts'
@@ -44,6 +45,8 @@ export interface ServingTimes {
   readonly socket: number
   /** How long a link may take, `next` excluded. */
   readonly link: number
+  /** How long a process may be silent before its background responses have failed. */
+  readonly lease: number
   /** How long loading routes.yaml may take. */
   readonly load: number
 }
@@ -55,6 +58,7 @@ const TIMES: ServingTimes = {
   // OpenAI's.
   socket: 3_600_000,
   link: 10_000,
+  lease: 15_000,
   load: 60_000,
 }
 
@@ -87,6 +91,7 @@ export interface ServiceOptions {
 export interface Services extends LiveServices, AppServices, ExchangeServices, Pick<SocketsOptions, 'socketTimes'> {
   readonly budgets: Budgets
   readonly callStates: KeptCallStates
+  readonly background: BackgroundCalls
   readonly log: Log
   readonly metrics: Metrics
   readonly workers: Workers
@@ -151,6 +156,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     callStates: new KeptCallStates({ values: control.values, threads: workers, uses: keptUses }),
     keptUses,
     values: control.values,
+    background: new BackgroundCalls({ values: control.values, lease: times.lease, admission, log }),
     budgets: new Budgets(leases, counting),
     connector,
     getJson: getJsonBy(connect),

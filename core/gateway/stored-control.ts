@@ -89,12 +89,13 @@ export async function openStoredControl({
     metrics,
     authority: new StoredAuthority(shared.counters, ledgerOf(store), onFault),
   })
-  const values = new StoredValues(
-    new StoragesBySpace({ 'call-states': shared.values, responses: durable, conversations: durable }),
-    {
-      onSwept: measureValues(metrics),
-    },
-  )
+  const storages = new StoragesBySpace({
+    'call-states': shared.values,
+    responses: durable,
+    conversations: durable,
+    background: durable,
+  })
+  const values = new StoredValues(storages, { onSwept: measureValues(metrics) })
   const holder = newId('prc')
   const spans = tracing && (await openSpans({ settings: tracing, log, metrics }, instance, version))
   const usage = openUsage({

@@ -6,7 +6,7 @@ import type { LinkedList } from '../async/linked-list.ts'
 import type { Admission } from '../call/admission.ts'
 import { exchangeOf, LinkState } from '../call/chain.ts'
 import { conversationEndpoints } from '../call/conversations.ts'
-import { type Endpoint, Exchange, type ExchangeServices } from '../call/exchange.ts'
+import { type CallEnd, type Endpoint, Exchange, type ExchangeServices } from '../call/exchange.ts'
 import type { Generation } from '../call/generation.ts'
 import { keptEndpoints } from '../call/kept-responses.ts'
 import { MODELS_PATH, type ModelEndpoints, modelEndpointsFor } from '../call/model-lists.ts'
@@ -136,10 +136,20 @@ function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middle
     open.add(exchange)
     // Emitted once: `once` would only make another function.
     ctx.res.on('close', () => {
+      if (exchange.detached !== undefined) return void settleLater(exchange, exchange.detached, ctx.req)
       open.remove(exchange)
       settlement.settle(exchange, ctx.req, ctx.res)
     })
     return next()
+  }
+
+  /** Settles a call whose client is not waiting for its end. */
+  async function settleLater(exchange: Exchange, detached: Promise<CallEnd>, req: IncomingMessage): Promise<void> {
+    exchange.leave()
+    const end = await detached
+    if (end.error !== undefined) exchange.fail(end.error)
+    open.remove(exchange)
+    settlement.settle(exchange, req, end)
   }
 }
 

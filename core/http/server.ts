@@ -235,7 +235,7 @@ const SWEEP_MS = 50
 /** Closes connections as they become idle. The servers stay open: a server that is closed does not enforce its limits for heads any more. */
 async function empty({ servers, accepted, open, sockets }: Serving, grace: number): Promise<void> {
   sockets?.leave()
-  for (let calledAt = performance.now(); accepted.size > 0; await delay(SWEEP_MS)) {
+  for (let calledAt = performance.now(); accepted.size > 0 || open.first !== undefined; await delay(SWEEP_MS)) {
     for (const server of servers) server.closeIdleConnections()
     // Live views of the console never end.
     if (open[Symbol.iterator]().some(({ endpoint }) => endpoint !== undefined)) calledAt = performance.now()
@@ -261,6 +261,8 @@ async function stop({ servers, accepted, open, sockets }: Serving, grace: number
     }, ERROR_FLUSH_MS).unref()
   }, grace)
   await Promise.all([...listenersClosed, ...acceptedClosed])
+  // Calls in the background have no connection.
+  while (open.first !== undefined) await delay(SWEEP_MS)
   clearInterval(sweep)
   clearTimeout(graceTimer)
 }

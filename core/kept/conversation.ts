@@ -6,8 +6,10 @@ import { isReferenceItem, keptIds } from '../protocol/kept-references.ts'
 import type { KeptReply } from '../protocol/kept-reply.ts'
 import { newResponseId, responseOfItem } from '../protocol/responses/own-ids.ts'
 import { parseRecord } from '../sdk/api.ts'
+import { unsupportedParameter } from '../sdk/parameters.ts'
+import { BackgroundReply } from './background-reply.ts'
 import { type Conversation, conversationIn, isConversationId, type KeptConversations } from './kept-conversations.ts'
-import type { KeptResponses } from './kept-responses.ts'
+import type { KeptResponses, NewTurn } from './kept-responses.ts'
 import { type Item, inputItems, itemOf, itemsOf, type KeptTurn, listedInput, outputOf } from './turn.ts'
 
 /** A call of `/v1/responses` as it is served. */
@@ -68,68 +70,82 @@ export async function continued(sent: JsonBody, { responses, conversations, keep
   } else if (before.length > 0) changes.input = [...before, ...inputItems(sent.member('input'))]
   if (!keepsReplies) return { changes, kept: undefined }
   const isWanted = sent.member('store') !== false
+  const isBackground = sent.member('background') === true
+  if (isBackground && !isWanted) throw notInBackground('A background response is kept: leave `store: false` out.')
+  if (isBackground && !isOurs)
+    throw notInBackground('An upstream keeps this conversation: leave `background` out, and ask for a stream.')
   if (!isOurs || !(isWanted || conversation !== undefined)) return { changes, kept: undefined }
   const input = sent.text('input') ?? 'null'
+  if (isBackground && input.length > MAX_INPUT) throw notInBackground('The input is too long to be kept.')
   // The reply says so.
   if (input.length > MAX_INPUT && conversation === undefined) return { changes: { ...changes, store: false }, kept: undefined }
   if (sent.member('store') === true) changes.store = undefined
   const id = newResponseId()
+  const turn = { chain, input }
+  const joined = conversation && new JoinedConversation(conversation, conversations, inputItems(sent.member('input')))
+  if (isBackground)
+    return { changes: { ...changes, background: undefined }, kept: new BackgroundReply(id, turn, responses, joined) }
   const isStored = isWanted && input.length <= MAX_INPUT
-  if (conversation !== undefined) {
-    const keep = (response: string): void => {
-      if (isStored) responses.keep(id, { chain, input, response })
-    }
-    return { changes, kept: new ConversationReply(id, { conversation, conversations, isStored, sent, keep }) }
-  }
-  return {
-    changes,
-    kept: {
-      id,
-      previous: chain.at(-1) ?? null,
-      isStored: true,
-      complete: (response) => responses.keep(id, { chain, input, response }),
-    },
-  }
+  return { changes, kept: new DirectReply(id, turn, isStored ? responses : undefined, joined) }
 }
 
 /** How long a reply waits until its conversation has it, in milliseconds. */
 const WRITE_MS = 5000
 
-interface ConversationTurn {
-  readonly conversation: Conversation
-  readonly conversations: KeptConversations
-  readonly isStored: boolean
-  readonly sent: JsonBody
-  /** Keeps the response itself. */
-  readonly keep: (response: string) => void
+/** The conversation that a call goes on with, which gets the items of its input and of its reply. */
+class JoinedConversation {
+  readonly id: string
+  readonly #conversation: Conversation
+  readonly #conversations: KeptConversations
+  /** What the call has added. Its body is released before the last byte of a reply. */
+  readonly #input: readonly Item[]
+
+  constructor(conversation: Conversation, conversations: KeptConversations, input: readonly Item[]) {
+    this.id = conversation.id
+    this.#conversation = conversation
+    this.#conversations = conversations
+    this.#input = input
+  }
+
+  /** Adds the turn of a complete response, a JSON text. Never rejects: the answer is paid for, and its client gets it, kept or not. */
+  add(response: string): Promise<unknown> {
+    const output = inputItems(parseRecord(response)?.output)
+    const added = this.#conversations.append(this.#conversation, [...this.#input, ...output])
+    return withTimeout(WRITE_MS, added).catch(() => undefined)
+  }
 }
 
-/** The reply to a call that goes on with a conversation, which gets the items of both. */
-class ConversationReply implements KeptReply {
+/** The reply to a call whose client waits for it. */
+class DirectReply implements KeptReply {
   readonly id: string
-  readonly previous = null
-  readonly conversation: string
+  readonly previous: string | null
+  readonly conversation: string | undefined
   readonly isStored: boolean
-  readonly #turn: ConversationTurn
-  /** What the call has added. The body is released before the last byte of a reply. */
-  readonly #added: readonly Item[]
+  readonly isBackground = false
+  readonly #turn: Pick<NewTurn, 'chain' | 'input'>
+  readonly #responses: KeptResponses | undefined
+  readonly #joined: JoinedConversation | undefined
   written: Promise<unknown> | undefined
 
-  constructor(id: string, turn: ConversationTurn) {
+  /** `responses`: absent if only its conversation gets it. */
+  constructor(
+    id: string,
+    turn: Pick<NewTurn, 'chain' | 'input'>,
+    responses: KeptResponses | undefined,
+    joined: JoinedConversation | undefined,
+  ) {
     this.id = id
-    this.conversation = turn.conversation.id
-    this.isStored = turn.isStored
+    this.previous = turn.chain.at(-1) ?? null
+    this.conversation = joined?.id
+    this.isStored = responses !== undefined
     this.#turn = turn
-    this.#added = inputItems(turn.sent.member('input'))
+    this.#responses = responses
+    this.#joined = joined
   }
 
   complete(response: string): void {
-    const { conversation, conversations, keep } = this.#turn
-    keep(response)
-    const output = inputItems(parseRecord(response)?.output)
-    // The answer is paid for: its client gets it, whether or not it can be kept.
-    const added = conversations.append(conversation, [...this.#added, ...output])
-    this.written = withTimeout(WRITE_MS, added).catch(() => undefined)
+    this.#responses?.keep(this.id, { ...this.#turn, response })
+    this.written = this.#joined?.add(response)
   }
 }
 
@@ -146,6 +162,8 @@ export async function conversationTo(id: string, responses: KeptResponses): Prom
   })
   return turns.resolved(items)
 }
+
+const notInBackground = (hint: string): GatewayError => unsupportedParameter('background', hint)
 
 /** The turns that a call refers to. */
 class Turns {

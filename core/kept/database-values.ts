@@ -20,6 +20,14 @@ interface Count {
   readonly until: number
 }
 
+const rowOf = (place: Place, [key, value]: Entry, expires_at: number) => ({
+  ...place,
+  key,
+  value,
+  size: sizeOf([key, value]),
+  expires_at,
+})
+
 /** Values in the database, which all gateways on it share. `clock`: milliseconds since 1970. */
 export class DatabaseValues implements ValueStorage {
   readonly #store: Pick<Store, 'db' | 'read'>
@@ -50,7 +58,7 @@ export class DatabaseValues implements ValueStorage {
 
   async put(place: Place, entries: readonly Entry[], space: Space): Promise<void> {
     const expires_at = this.#clock() + space.ttlMs
-    const rows = entries.map(([key, value]) => ({ ...place, key, value, size: sizeOf([key, value]), expires_at }))
+    const rows = entries.map((entry) => rowOf(place, entry, expires_at))
     for (let from = 0; from < rows.length; from += ROWS) {
       await this.#store.db
         .insertInto('kept_values')
@@ -67,15 +75,14 @@ export class DatabaseValues implements ValueStorage {
     await this.#added(place, rows, space)
   }
 
-  async add(place: Place, [key, value]: Entry, space: Space): Promise<boolean> {
-    const row = { ...place, key, value, size: sizeOf([key, value]), expires_at: this.#clock() + space.ttlMs }
-    const inserted = await this.#store.db
+  async add(place: Place, entry: Entry, space: Space): Promise<boolean> {
+    const row = rowOf(place, entry, this.#clock() + space.ttlMs)
+    const { numInsertedOrUpdatedRows: added } = await this.#store.db
       .insertInto('kept_values')
       .values(row)
       .onConflict((conflict) => conflict.columns(['space', 'account', 'key']).doNothing())
-      .returning('key')
-      .execute()
-    if (inserted.length === 0) return false
+      .executeTakeFirstOrThrow()
+    if (added !== 1n) return false
     await this.#added(place, [row], space)
     return true
   }
@@ -109,6 +116,11 @@ export class DatabaseValues implements ValueStorage {
 
   async close(): Promise<void> {}
 
+  async #added(place: Place, rows: readonly { readonly size: number }[], { account }: Space): Promise<void> {
+    const added = { entries: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) }
+    if (this.#exceeds(place, added, account)) await this.#shrink(place, account)
+  }
+
   /** Removes some of what has expired, so that other changes need not wait for all of it. Resolves to how many. */
   async #purge(now: number): Promise<number> {
     const { numDeletedRows } = await this.#store.db
@@ -119,11 +131,6 @@ export class DatabaseValues implements ValueStorage {
       })
       .executeTakeFirst()
     return Number(numDeletedRows)
-  }
-
-  async #added(place: Place, rows: readonly { readonly size: number }[], space: Space): Promise<void> {
-    const added = { entries: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) }
-    if (this.#exceeds(place, added, space.account)) await this.#shrink(place, space.account)
   }
 
   /** Whether a place may have more than its bounds. A place whose count is not known may. */

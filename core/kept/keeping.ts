@@ -33,6 +33,11 @@ export class Keeping {
     return new SealedValues(store, place, this.#keysAt(place), this.#settings.days * DAY_MS)
   }
 
+  /** The same, of values that are kept for the time of their space. */
+  passingValuesAt(place: Place, store: ValueStore): SealedValues | undefined {
+    return this.#accounts.matches(place.account) ? new SealedValues(store, place, this.#keysAt(place)) : undefined
+  }
+
   #keysAt(place: Place): readonly SealingKeys[] {
     const name = nameOf(place)
     let keys = this.#keys.get(name)

@@ -138,8 +138,11 @@ export class KeptConversations {
 
   /** Resolves to whether it was added: not if the entry is taken. */
   async #add(entry: string, value: Change | Beginning, ttlMs: number): Promise<boolean> {
-    const result = await this.#values.add(entry, Buffer.from(JSON.stringify(value)), ttlMs).catch(this.#unreachable)
-    if (result !== 'exists') this.#uses.add(1, SPACE, result)
+    const bytes = Buffer.from(JSON.stringify(value))
+    const result = await this.#values.add(entry, bytes, ttlMs).catch(this.#unreachable)
+    // A control process that was killed may have added it and not said so: its successor was asked again.
+    if (result === 'taken') return (await this.#values.get([entry]).catch(this.#unreachable)).get(entry)?.equals(bytes) === true
+    this.#uses.add(1, SPACE, result)
     if (result === 'too_large') throw full()
     if (result === 'full') throw new GatewayError('kept_responses_unavailable')
     return result === 'kept'

@@ -16,6 +16,16 @@ export interface NewTurn {
   readonly response: string
 }
 
+/** A turn as the store has it. */
+export const turnText = ({ chain, input, response }: NewTurn): string =>
+  `{"chain":${JSON.stringify(chain)},"input":${input},"response":${response}}`
+
+/** Undefined for what is no turn. */
+export function readTurn(text: Buffer | undefined): KeptTurn | undefined {
+  const turn = text && parseRecord(text.toString())
+  return turn !== undefined && Array.isArray(turn.chain) && isRecord(turn.response) ? (turn as unknown as KeptTurn) : undefined
+}
+
 /** Pauses before a response is sought again that is not there, in milliseconds: another process may be about to keep it. */
 const PAUSES_MS = [50, 200]
 
@@ -62,9 +72,8 @@ export class KeptResponses {
   }
 
   /** Keeps a turn. Nobody waits for it: a response that is late or lost is not found. */
-  keep(id: string, { chain, input, response }: NewTurn): void {
-    const text = `{"chain":${JSON.stringify(chain)},"input":${input},"response":${response}}`
-    this.#values.put(new Map([[id, Buffer.from(text)]])).then(
+  keep(id: string, turn: NewTurn): void {
+    this.#values.put(new Map([[id, Buffer.from(turnText(turn))]])).then(
       (result) => this.#count(1, result),
       () => this.#count(1, 'unavailable'),
     )
@@ -78,8 +87,8 @@ export class KeptResponses {
   async #read(ids: readonly string[]): Promise<Map<string, KeptTurn>> {
     const turns = new Map<string, KeptTurn>()
     for (const [id, value] of await this.#values.get(ids).catch(this.#unreachable)) {
-      const turn = parseRecord(value.toString())
-      if (turn !== undefined && Array.isArray(turn.chain) && isRecord(turn.response)) turns.set(id, turn as unknown as KeptTurn)
+      const turn = readTurn(value)
+      if (turn !== undefined) turns.set(id, turn)
     }
     return turns
   }

@@ -35,7 +35,7 @@ end
 return found`
 
 /** Expired values are removed a thousand at a time, so that no call waits for more. */
-const STORE = `
+const WRITE = `
 for _, key in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now, 'LIMIT', 0, 1000)) do drop(key) end
 for index = 4, #ARGV, 3 do
   local key, value, size = ARGV[index], ARGV[index + 1], ARGV[index + 2]
@@ -54,11 +54,12 @@ local last = redis.call('ZRANGE', ends, -1, -1, 'WITHSCORES')[2] or now
 for _, key in ipairs(KEYS) do redis.call('PEXPIREAT', key, string.format('%.0f', last)) end
 return {redis.call('ZCARD', ends), tonumber(redis.call('HGET', sizes, '') or 0), string.format('%.0f', last)}`
 
-const PUT = `${PLACE}${STORE}`
+const PUT = `${PLACE}${WRITE}`
 
 const ADD = `${PLACE}
-local held = redis.call('ZSCORE', ends, ARGV[4])
-if held and tonumber(held) > now then return false end${STORE}`
+local ends_at = redis.call('ZSCORE', ends, ARGV[4])
+if ends_at and tonumber(ends_at) > now then return false end
+${WRITE}`
 
 const DELETE = `${PLACE}
 for _, key in ipairs(ARGV) do drop(key) end
@@ -78,25 +79,12 @@ export class RedisValues implements ValueStorage {
     return keys.flatMap((key, index): readonly Entry[] => (values[index] == null ? [] : [[key, values[index]]]))
   }
 
-  async put(place: Place, entries: readonly Entry[], { ttlMs, account }: Space): Promise<void> {
-    await this.#store(PUT, place, entries, { ttlMs, account })
+  async put(place: Place, entries: readonly Entry[], space: Space): Promise<void> {
+    await this.#write(PUT, place, entries, space)
   }
 
-  add(place: Place, entry: Entry, { ttlMs, account }: Space): Promise<boolean> {
-    return this.#store(ADD, place, [entry], { ttlMs, account })
-  }
-
-  async #store(
-    script: string,
-    place: Place,
-    entries: readonly Entry[],
-    { ttlMs, account }: Pick<Space, 'ttlMs' | 'account'>,
-  ): Promise<boolean> {
-    const args = entries.flatMap((entry) => [...entry, String(sizeOf(entry))])
-    const size = await this.#run(script, place, [ttlMs, account.entries, account.bytes, ...args].map(String))
-    if (size === null || size === false) return false
-    await this.#connection.send(SIZES, ['HSET', SIZES, nameOf(place), (size as readonly (string | number)[]).join(' ')])
-    return true
+  add(place: Place, entry: Entry, space: Space): Promise<boolean> {
+    return this.#write(ADD, place, [entry], space)
   }
 
   async delete(place: Place, keys: readonly string[]): Promise<void> {
@@ -123,6 +111,15 @@ export class RedisValues implements ValueStorage {
   }
 
   async close(): Promise<void> {}
+
+  /** Resolves to whether the script has written. */
+  async #write(script: string, place: Place, entries: readonly Entry[], { ttlMs, account }: Space): Promise<boolean> {
+    const args = entries.flatMap((entry) => [...entry, String(sizeOf(entry))])
+    const size = await this.#run(script, place, [ttlMs, account.entries, account.bytes, ...args].map(String))
+    if (size === null) return false
+    await this.#connection.send(SIZES, ['HSET', SIZES, nameOf(place), (size as readonly (string | number)[]).join(' ')])
+    return true
+  }
 
   /** Runs a Lua script on the keys of a place. */
   #run(script: string, place: Place, args: readonly string[]): Promise<unknown> {

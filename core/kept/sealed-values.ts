@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { Keeper } from '../protocol/kept-ids.ts'
 import { open, seal } from '../text/sealing.ts'
-import type { Entry, Kept, Place, SpaceName, ValueStore } from './value-store.ts'
+import type { Added, Entry, Kept, Place, SpaceName, ValueStore } from './value-store.ts'
 
 const KEY_BYTES = 32
 
@@ -69,8 +69,8 @@ export class SealedValues {
     return this.#store.put(this.#place, entries, this.ttlMs)
   }
 
-  /** Keeps a value for a time in milliseconds, unless there is one of its key. Rejects if the store cannot be reached. */
-  add(key: string, value: Buffer, ttlMs: number): Promise<Kept | 'exists'> {
+  /** Keeps a value, by default for the time of these values, unless there is one of its key. Rejects if the store cannot be reached. */
+  add(key: string, value: Buffer, ttlMs = this.ttlMs): Promise<Added> {
     return this.#store.add(this.#place, this.#entry(key, value), ttlMs)
   }
 

@@ -1,4 +1,5 @@
 import {
+  type Added,
   type Bounds,
   type Entry,
   type Kept,
@@ -74,39 +75,49 @@ export class StoredValues implements ValueStore {
   }
 
   async put(place: Place, entries: readonly Entry[], ttlMs: number = this.#spaces[place.space].ttlMs): Promise<Kept> {
-    const { value } = this.#spaces[place.space]
+    const waiting = { place, ttlMs, entries: new Map(entries) }
+    this.#uncounted.add(waiting)
+    try {
+      return await this.#inRoom(place.space, entries, async () => {
+        // From here to the batch without a pause, in which nobody could get them.
+        this.#uncounted.delete(waiting)
+        await this.#write(waiting)
+        return 'kept'
+      })
+    } finally {
+      this.#uncounted.delete(waiting)
+    }
+  }
+
+  add(place: Place, entry: Entry, ttlMs: number = this.#spaces[place.space].ttlMs): Promise<Added> {
+    return this.#inRoom<Added>(place.space, [entry], async () => {
+      let isAdded = false
+      await this.#after(async () => {
+        isAdded = await this.#storage.add(place, entry, { ...this.#spaces[place.space], ttlMs })
+      })
+      return isAdded ? 'kept' : 'taken'
+    })
+  }
+
+  /** Writes entries that a space has room for. */
+  async #inRoom<Result extends Added>(
+    space: SpaceName,
+    entries: readonly Entry[],
+    write: () => Promise<Result>,
+  ): Promise<Result | Kept> {
+    const { value } = this.#spaces[space]
     const sizes = entries.map(sizeOf)
     if (sizes.some((size) => size > value)) return 'too_large'
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
     if (this.#waitingBytes + bytes > MAX_WAITING) return 'full'
     this.#waitingBytes += bytes
-    const waiting = { place, ttlMs, entries: new Map(entries) }
     try {
-      this.#uncounted.add(waiting)
       this.#counted ??= this.sweep()
       await this.#counted
-      // From here to the batch without a pause, in which nobody could get them.
-      this.#uncounted.delete(waiting)
-      if (!this.#takesRoom(place.space, waiting.entries.size, bytes)) return 'full'
-      await this.#write(waiting)
+      return this.#takesRoom(space, entries.length, bytes) ? await write() : 'full'
     } finally {
       this.#waitingBytes -= bytes
     }
-    return 'kept'
-  }
-
-  async add(place: Place, entry: Entry, ttlMs: number = this.#spaces[place.space].ttlMs): Promise<Kept | 'exists'> {
-    const space = this.#spaces[place.space]
-    const bytes = sizeOf(entry)
-    if (bytes > space.value) return 'too_large'
-    this.#counted ??= this.sweep()
-    await this.#counted
-    if (!this.#takesRoom(place.space, 1, bytes)) return 'full'
-    let isNew = false
-    await this.#after(async () => {
-      isNew = await this.#storage.add(place, entry, { ...space, ttlMs })
-    })
-    return isNew ? 'kept' : 'exists'
   }
 
   async delete(place: Place, keys: readonly string[]): Promise<void> {

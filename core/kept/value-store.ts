@@ -44,6 +44,13 @@ export const SPACES = {
     account: { entries: 100_000, bytes: 512 * MIB },
     total: { entries: 500_000, bytes: 8192 * MIB },
   },
+  /** What is known of background responses until they have ended, and their events: docs/decisions/background-responses.md. */
+  background: {
+    ttlMs: DAY_MS,
+    value: 8 * MIB,
+    account: { entries: 50_000, bytes: 256 * MIB },
+    total: { entries: 500_000, bytes: 2048 * MIB },
+  },
 } as const satisfies Readonly<Record<string, Space>>
 
 /** The name of a kind of values. */
@@ -61,6 +68,9 @@ export type Entry = readonly [key: string, value: string]
 /** What came of entries to keep: nothing of them is kept if the store is full, or if one of them is too large. */
 export type Kept = 'kept' | 'full' | 'too_large'
 
+/** What came of an entry to add. `taken`: its key has another value. */
+export type Added = Kept | 'taken'
+
 /**
  * Keeps values for a while, for all processes and gateways that share a database or a Redis server. A value may be lost at any time: the store is
  * bounded, and nothing is kept beyond its time. All methods reject if the store cannot be reached.
@@ -70,8 +80,8 @@ export interface ValueStore {
   get(place: Place, keys: readonly string[]): Promise<readonly Entry[]>
   /** Keeps entries, in place of earlier ones of the same keys. Resolves when all processes can get them. `ttlMs`: default: that of the space. */
   put(place: Place, entries: readonly Entry[], ttlMs?: number): Promise<Kept>
-  /** Keeps an entry, unless there is one of its key: of several that add one at the same time, a single one does. */
-  add(place: Place, entry: Entry, ttlMs?: number): Promise<Kept | 'exists'>
+  /** Keeps an entry unless there is one of its key: of several that add it, in any process, one succeeds. */
+  add(place: Place, entry: Entry, ttlMs?: number): Promise<Added>
   /** Removes values. */
   delete(place: Place, keys: readonly string[]): Promise<void>
 }
@@ -89,7 +99,7 @@ export interface ValueStorage {
   get(place: Place, keys: readonly string[]): Promise<readonly Entry[]>
   /** Keeps entries until their time is over, and no more of their place than its space allows. */
   put(place: Place, entries: readonly Entry[], space: Space): Promise<void>
-  /** Keeps an entry as `put` does, unless there is one of its key. Resolves to whether it was kept. */
+  /** The same of one entry, unless there is one of its key. Resolves to whether it was added. */
   add(place: Place, entry: Entry, space: Space): Promise<boolean>
   delete(place: Place, keys: readonly string[]): Promise<void>
   /** Removes what has expired. Resolves to what is left, by the names of spaces. */

@@ -45,6 +45,7 @@ export type EndpointName =
   | 'models'
   | 'responses.retrieve'
   | 'responses.delete'
+  | 'responses.cancel'
   | 'responses.input_items'
   | 'conversations.create'
   | 'conversations.retrieve'

@@ -10,6 +10,7 @@ export const PLAIN_ENDPOINTS: {
   models: { method: 'GET', path: '/v1/models' },
   'responses.retrieve': { method: 'GET', path: '/v1/responses/:id' },
   'responses.delete': { method: 'DELETE', path: '/v1/responses/:id' },
+  'responses.cancel': { method: 'POST', path: '/v1/responses/:id/cancel' },
   'responses.input_items': { method: 'GET', path: '/v1/responses/:id/input_items' },
   'conversations.create': { method: 'POST', path: '/v1/conversations' },
   'conversations.retrieve': { method: 'GET', path: '/v1/conversations/:id' },

@@ -245,27 +245,38 @@ export class ResponseBuilder {
   }
 
   #response(status: OwnResponse['status']): Response {
-    const { kept } = this.#call
-    return {
-      ...this.#own!,
-      object: 'response',
-      status,
-      completed_at: null,
-      access_programs: null,
-      background: false,
-      conversation: kept?.conversation === undefined ? null : { id: kept.conversation },
-      error: null,
-      incomplete_details: null,
-      model: this.#call.model,
-      output: [...this.#output],
-      previous_response_id: kept?.previous ?? null,
-      store: kept?.isStored === true,
-    }
+    return { ...this.#own!, ...stateOf(this.#call, status), output: [...this.#output] }
   }
 }
 
+/** What a response needs to know of its call before it is answered. */
+type UnansweredCall = Pick<RepliedCall, 'model' | 'large' | 'member' | 'kept'>
+
+/** The response to a call that waits for its turn. */
+export const queuedResponse = (call: UnansweredCall, id: string): Response => ({
+  id,
+  created_at: unixSeconds(),
+  ...echoOf(call),
+  ...stateOf(call, 'queued'),
+  output: [],
+})
+
+const stateOf = ({ model, kept }: UnansweredCall, status: OwnResponse['status']) => ({
+  object: 'response' as const,
+  status,
+  completed_at: null,
+  access_programs: null,
+  background: kept?.isBackground ?? false,
+  conversation: kept?.conversation === undefined ? null : { id: kept.conversation },
+  error: null,
+  incomplete_details: null,
+  model,
+  previous_response_id: kept?.previous ?? null,
+  store: kept?.isStored === true,
+})
+
 /** What a reply repeats of its request. Instructions and tools of a large request are left out: its reply would be large too. */
-function echoOf(call: RepliedCall): Echo {
+function echoOf(call: UnansweredCall): Echo {
   const of = (name: string, otherwise: unknown = null): unknown => call.member(name) ?? otherwise
   return {
     instructions: call.large ? null : of('instructions'),

@@ -180,10 +180,10 @@ export interface OwnResponse {
   readonly id: string
   readonly object: 'response'
   readonly created_at: number
-  readonly status: 'in_progress' | 'completed' | 'incomplete'
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'incomplete'
   readonly completed_at: number | null
   readonly access_programs: null
-  readonly background: false
+  readonly background: boolean
   readonly conversation: { readonly id: string } | null
   readonly error: null
   readonly incomplete_details: { readonly reason: 'max_output_tokens' | 'content_filter' } | null
@@ -227,7 +227,7 @@ interface SummaryPlace extends ItemPlace {
 
 /** An event of a stream, without its number. */
 export type EventBody =
-  | { readonly type: 'response.created' | 'response.in_progress'; readonly response: Response }
+  | { readonly type: 'response.created' | 'response.queued' | 'response.in_progress'; readonly response: Response }
   | { readonly type: 'response.completed' | 'response.incomplete'; readonly response: Response }
   | {
       readonly type: 'response.output_item.added' | 'response.output_item.done'

@@ -97,13 +97,15 @@ onEachBackend((start) => {
     expect(await first.get(ACME, ['a', 'b'])).to.deep.equal([['a', 'three']])
   })
 
-  it('adds a value once, whichever of several gateways is the first', async () => {
-    const stores = [await open(), await open(), await open()]
-    const results = await Promise.all(stores.map((store, index) => store.add(ACME, ['a', String(index)])))
-    expect(results.toSorted()).to.deep.equal(['exists', 'exists', 'kept'])
-    const [[, kept] = []] = await stores[0]!.get(ACME, ['a'])
-    expect(kept).to.equal(String(results.indexOf('kept')))
-    expect(await stores[0]!.add({ ...ACME, account: 'another' }, ['a', 'own'])).to.equal('kept')
+  it('lets one of all gateways add a value, after what was put before', async () => {
+    const stores = [await open(), await open(), await open()] as const
+    const results = await Promise.all(stores.map((store, index) => store.add(ACME, ['end', `${index}`])))
+    expect(results.toSorted()).to.deep.equal(['kept', 'taken', 'taken'])
+    expect(await stores[0].get(ACME, ['end'])).to.deep.equal([['end', `${results.indexOf('kept')}`]])
+    const put = stores[1].put(ACME, [['a', 'one']])
+    expect(await stores[1].add(ACME, ['a', 'two'])).to.equal('taken')
+    await put
+    expect(await stores[1].add(OTHER, ['a', 'two'])).to.equal('kept')
   })
 
   it('gives no account what is of another', async () => {

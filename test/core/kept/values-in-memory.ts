@@ -20,10 +20,10 @@ export class ValuesInMemory implements ValueStorage {
     this.#values.set(nameOf(place), new Map([...(this.#values.get(nameOf(place)) ?? []), ...entries]))
   }
 
-  async add(place: Place, entry: Entry): Promise<boolean> {
+  async add(place: Place, [key, value]: Entry): Promise<boolean> {
     await this.#work()
-    if (this.#values.get(nameOf(place))?.has(entry[0])) return false
-    this.#values.set(nameOf(place), new Map([...(this.#values.get(nameOf(place)) ?? []), entry]))
+    if (this.#values.get(nameOf(place))?.has(key)) return false
+    await this.put(place, [[key, value]])
     return true
   }
 
