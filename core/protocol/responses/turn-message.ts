@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts'
+import { unsupportedParameter } from '../../sdk/parameters.ts'
 import type { Member, ScannedObject } from '../json.ts'
 import { unsealed } from '../kept-ids.ts'
 
@@ -116,6 +117,9 @@ function refusalOf(member: (key: string) => unknown): GatewayError | undefined {
     const detail = `this socket takes events of type '${CREATE}'`
     return new GatewayError('invalid_value', { param: 'type', values: { detail } })
   }
+  // A turn ends with its socket ("WebSocket mode", developers.openai.com, September 2026: without `background`).
+  if (member('background') === true)
+    return unsupportedParameter('background', 'A turn on a socket has no background: send the call by HTTP.')
   const id = member('stream_id')
   return id == null || isStreamId(id) ? undefined : new GatewayError('invalid_stream_id', { param: 'stream_id' })
 }

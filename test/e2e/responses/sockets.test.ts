@@ -227,6 +227,13 @@ describe('a socket at /v1/responses', () => {
       expect(await socket.closed).to.include({ code: 1002 })
     })
 
+    it('a call in the background, says so and stays open', async () => {
+      const turn = await socket.turn({ model: 'nowhere/m', input: 'Hi', background: true })
+      expect(turn.status).to.equal(400)
+      expect(turn.error).to.include({ code: 'unsupported_parameter', param: 'background' })
+      expect((await socket.turn({ model: 'nowhere/m', input: 'Hi' })).status).to.equal(404)
+    })
+
     it('another event, says so and stays open', async () => {
       socket.send({ type: 'response.steer', previous_response_id: 'resp_1', input: [] })
       expect((await socket.next()).error).to.include({ code: 'invalid_value', param: 'type' })
