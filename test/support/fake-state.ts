@@ -28,7 +28,7 @@ export function fakeState({ body = {}, ...options }: FakeStateOptions = {}): Fak
   return {
     id: 'req_fake',
     endpoint: 'chat.completions',
-    callsModel: true,
+    callsModel: options.endpoint !== 'models',
     principal: OWNER,
     tags: {},
     upstreamHeaders: {},

@@ -81,7 +81,7 @@ const compatible = (preset: string): Vendor => ({
 })
 
 /** Whose API has a place for the pictures of earlier answers. */
-const TAKES = ['gemini', 'vertex-gemini', 'openrouter']
+const TAKES = ['gemini', 'gemini-by-interactions', 'vertex-gemini', 'openrouter']
 /** It gets the items of a response as they are. */
 const HAS_ITEMS = ['openai', 'openai-by-responses', 'azure-openai']
 

@@ -87,7 +87,7 @@ export default defineChain({
   schema: Type.Object({}),
   create: () => ({
     async handle({ state }, next) {
-      if (state.endpoint === 'models') await next()
+      if (!state.callsModel) await next()
       else state.reply.send({ id: 'x', object: 'chat.completion', created: 0, model: 'x', choices: [] })
     },
   }),

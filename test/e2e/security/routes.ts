@@ -1,7 +1,7 @@
 /** A route of the gateway, as a test asks for it. */
 export interface Route {
   readonly name: string
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   /** As the router knows it. */
   readonly path: string
   /** Where it differs from `path`. */
@@ -38,6 +38,52 @@ export const KEYED: readonly Route[] = [
   { name: 'a transcript', method: 'POST', path: '/v1/audio/transcriptions', body: '{"model":"up/some-model"}' },
   { name: 'a translation', method: 'POST', path: '/v1/audio/translations', body: '{"model":"up/some-model"}' },
   { name: 'a response', method: 'POST', path: '/v1/responses', body: '{"model":"up/some-model","input":"Hi"}' },
+  { name: 'a compaction', method: 'POST', path: '/v1/responses/compact', body: '{"model":"up/some-model","input":"Hi"}' },
+  {
+    name: 'a count of the tokens of a response',
+    method: 'POST',
+    path: '/v1/responses/input_tokens',
+    body: '{"model":"up/some-model","input":"Hi"}',
+  },
+  { name: 'a kept response', method: 'GET', path: '/v1/responses/:id', target: '/v1/responses/resp_1' },
+  { name: 'the end of a kept response', method: 'DELETE', path: '/v1/responses/:id', target: '/v1/responses/resp_1' },
+  {
+    name: 'the items of a response',
+    method: 'GET',
+    path: '/v1/responses/:id/input_items',
+    target: '/v1/responses/resp_1/input_items',
+  },
+  { name: 'the end of a call', method: 'POST', path: '/v1/responses/:id/cancel', target: '/v1/responses/resp_1/cancel' },
+  { name: 'a new conversation', method: 'POST', path: '/v1/conversations', body: '{}' },
+  { name: 'a conversation', method: 'GET', path: '/v1/conversations/:id', target: '/v1/conversations/conv_1' },
+  {
+    name: 'a changed conversation',
+    method: 'POST',
+    path: '/v1/conversations/:id',
+    target: '/v1/conversations/conv_1',
+    body: '{"metadata":{}}',
+  },
+  { name: 'the end of a conversation', method: 'DELETE', path: '/v1/conversations/:id', target: '/v1/conversations/conv_1' },
+  {
+    name: 'the items of a conversation',
+    method: 'GET',
+    path: '/v1/conversations/:id/items',
+    target: '/v1/conversations/conv_1/items',
+  },
+  {
+    name: 'new items of a conversation',
+    method: 'POST',
+    path: '/v1/conversations/:id/items',
+    target: '/v1/conversations/conv_1/items',
+    body: '{"items":[]}',
+  },
+  { name: 'an item', method: 'GET', path: '/v1/conversations/:id/items/:item', target: '/v1/conversations/conv_1/items/msg_1' },
+  {
+    name: 'the end of an item',
+    method: 'DELETE',
+    path: '/v1/conversations/:id/items/:item',
+    target: '/v1/conversations/conv_1/items/msg_1',
+  },
   { name: 'the models', method: 'GET', path: '/v1/models' },
   { name: 'a model', method: 'GET', path: '/v1/models/*id', target: '/v1/models/up%2Fsome-model' },
 ]

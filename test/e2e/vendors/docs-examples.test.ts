@@ -127,7 +127,7 @@ describe('each routing table in README and docs serves calls to its models, whol
     const names = [...YAML_BLOCKS, UNCOMMENTED].flatMap(({ text }) =>
       [...text.matchAll(/\$\{env:(\w+)/g)].map(([, name]) => name!),
     )
-    const env = Object.fromEntries(names.map((name) => [name, 'vendor-key']))
+    const env = Object.fromEntries(names.map((name) => [name, name === 'UMG_RESPONSES_KEY' ? 'k'.repeat(32) : 'vendor-key']))
     umg = home.run(['start', '--port', '0'], {
       env: { ...env, ...network.env, OLLAMA_BASE_URL: `${local.origin}/v1`, UMG_WEBHOOK_SECRET: `whsec_${'A'.repeat(44)}` },
     })
