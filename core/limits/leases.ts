@@ -301,8 +301,17 @@ export class Leases {
     })
   }
 
-  /** At least of one that it could have lost, since the answer has the epoch; after an outage of any, since the answer ends that. */
+  /** An answer of another epoch than the one before: the authority may have lost what it was told until then, so all is told again. */
   async #tellOfActive(): Promise<void> {
+    let epoch: string | undefined
+    do {
+      epoch = this.#epoch
+      await this.#tellOnce()
+    } while (this.#epoch !== epoch && this.#outage === undefined)
+  }
+
+  /** At least of one that it could have lost, since the answer has the epoch; after an outage of any, since the answer ends that. */
+  async #tellOnce(): Promise<void> {
     const now = this.#clock()
     for (const lease of this.#active) {
       const isDone = !lease.mustBeTold || (lease.isOver(now) && lease.outage === undefined)
