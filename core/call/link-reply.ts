@@ -70,7 +70,8 @@ async function* framesOf(exchange: Exchange, { chunks, writer }: LinkStream): As
   const { transforms } = exchange.links!
   for await (const chunk of chunks) {
     if (!hasChoices(chunk)) throw violationBy(chunk, 'REPLY_OF_OTHER_KIND')
-    yield [...transformChunk(copy(chunk, transforms), transforms, writer)].join('')
+    const frames = [...transformChunk(copy(chunk, transforms), transforms, writer)].join('')
+    if (frames !== '') yield frames
   }
   yield writer.end()
 }

@@ -199,7 +199,7 @@ describe('The npm package', function () {
       await machine.must('npm', ['install'], { cwd: 'project' })
       expect(await machine.must('npm', ['test'], { cwd: 'project' }))
         .to.match(/routes\.yaml is valid: \d namespaces, 4 links/)
-        .and.to.match(/pass 24\n/)
+        .and.to.match(/pass 26\n/)
       await writeFile(join(project, '.env'), 'UMG_LOG_LEVEL=error\nOPENAI_API_KEY=sk-secret\n')
       const gateway = await machine.start('npm', ['start', '--'], { cwd: 'project' })
       expect(gateway.stderr).to.contain('ANTHROPIC_API_KEY').and.to.not.contain('OPENAI_API_KEY')
@@ -293,7 +293,7 @@ describe('The npm package', function () {
     itWith('oldNode', 'makes a project whose tests pass', async () => {
       await machine.must(UMG, ['init', 'project'])
       await symlink('../node_modules', join(machine.folder, 'project/node_modules'))
-      expect(await machine.must('npm', ['test'], { cwd: 'project' })).to.match(/pass 24\n/)
+      expect(await machine.must('npm', ['test'], { cwd: 'project' })).to.match(/pass 26\n/)
     })
   })
 })

@@ -101,7 +101,7 @@ class OwnIds {
 
   /** The response as the client gets it: JSON. */
   responseOf(response: Response): string {
-    const { id, previous, conversation, isStored, isBackground: background } = this.#kept
+    const { id, previous, conversation, isStored, isBackground } = this.#kept
     if (Array.isArray(response.output)) for (const item of response.output) this.addItem(item)
     return this.applyTo(
       JSON.stringify({
@@ -109,7 +109,7 @@ class OwnIds {
         id,
         previous_response_id: previous,
         store: isStored,
-        background,
+        ...(isBackground && { background: true }),
         ...(conversation !== undefined && { conversation: { id: conversation } }),
       }),
     )
