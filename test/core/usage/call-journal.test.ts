@@ -419,7 +419,8 @@ describe('the journal of calls', () => {
       const lock = new JournalLock('${folder}')
       fs.writeFileSync(journalPath('${folder}', lock.process, 1), '')
       process.stdout.write('locked')
-      setInterval(() => {}, 1000)`
+      // A lock that nothing refers to is collected, and released.
+      setInterval(() => lock.process, 1000)`
     const child = spawn('unshare', ['--pid', '--fork', '--kill-child', process.execPath, '--input-type=module', '-e', script])
     await once(child.stdout, 'data')
     expect((await findJournals(folder)).map(({ isEnded }) => isEnded)).to.deep.equal([false])
