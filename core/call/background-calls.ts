@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CLIENT_GONE } from '../dispatch/attempt.ts'
-import { asGatewayError, type GatewayError } from '../errors.ts'
+import { asGatewayError, GatewayError, UpstreamFailure } from '../errors.ts'
 import type { BackgroundReply } from '../kept/background-reply.ts'
 import { BackgroundResponses, type BackgroundStore, type NumberedEvent } from '../kept/background-responses.ts'
 import type { Log } from '../observe/log.ts'
@@ -35,9 +35,9 @@ export class BackgroundCalls {
 
   /** Begins a call that goes on without its client. Throws 429 or 503 if there is no room for it. */
   async begin(exchange: Exchange, call: Call, reply: BackgroundReply): Promise<Output> {
-    const { account } = exchange.principal!
-    const place = this.options.admission.placeFor(account)
-    const responses = BackgroundResponses.of(account, exchange.generation!.keeping, this.options)!
+    const principal = exchange.principal!
+    const place = this.options.admission.placeFor(principal.account)
+    const responses = BackgroundResponses.of(principal, exchange.generation!.keeping, this.options)!
     const background = new BackgroundCall({ exchange, call, reply, responses, place, calls: this })
     try {
       await background.begin()
@@ -181,10 +181,13 @@ class BackgroundCall implements Output {
 
   async #keepEnd(error: GatewayError | undefined): Promise<void> {
     const { reply, responses, calls } = this.#options
-    const { response } = reply
-    const own = error === undefined && response !== undefined ? response : JSON.stringify(failedResponse(this.#queued, error))
+    const finish = (response: string): Promise<boolean> =>
+      untilReached(() => responses.finish(this.id, { ...reply.call, response }))
+    const finishAs = (failure: GatewayError | undefined) => finish(JSON.stringify(failedResponse(this.#queued, failure)))
     try {
-      await untilReached(() => responses.finish(this.id, { ...reply.call, response: own }))
+      if (error !== undefined || reply.response === undefined) await finishAs(error)
+      else if (!(await finish(reply.response)))
+        await finishAs(new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('REPLY_TOO_LARGE') }))
     } catch (err) {
       calls.options.log.error({ err, response: this.id }, 'the end of a background response is lost')
     }

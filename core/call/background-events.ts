@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { unlessAborted } from '../async/abort.ts'
-import { GatewayError } from '../errors.ts'
+import { asGatewayError, GatewayError } from '../errors.ts'
 import type { BackgroundResponses } from '../kept/background-responses.ts'
 import { responseFrame } from '../protocol/responses/background.ts'
-import type { EventLog } from './event-log.ts'
+import { type EventLog, untilReached } from './event-log.ts'
 import type { Exchange } from './exchange.ts'
 import { relayFrames } from './relay-frames.ts'
 
@@ -23,8 +23,12 @@ export interface EventsOptions {
 /** Sends the events of a background response as a stream: those that are kept, then those that are made, until the response has ended. */
 export function sendEvents(exchange: Exchange, options: EventsOptions): void {
   const relay = exchange.openStream()
-  // By then the head is out.
-  relayFrames(relay, exchange.signal, eventsOf(options, exchange.signal)).catch((error: unknown) => exchange.fail(error))
+  relayFrames(relay, exchange.signal, eventsOf(options, exchange.signal)).catch((thrown: unknown) => {
+    const error = asGatewayError(thrown)
+    // A call in the background goes on, whatever befalls those who read its events.
+    if (exchange.detached !== undefined && relay.opened) relay.fail(error)
+    else exchange.fail(error)
+  })
 }
 
 /** The frames of the events, whichever process makes them. They end as the response did. */
@@ -43,9 +47,10 @@ async function* eventsOf({ id, after, responses, calls }: EventsOptions, signal:
       if (live.length === 0) await unlessAborted(changed, signal)
       continue
     }
-    const found = await responses.find(id)
+    const found = await untilReached(() => responses.find(id))
     if (found === undefined) throw new GatewayError('response_not_found', { values: { id } })
-    const parts = await responses.events(id, part)
+    const firstPart = part
+    const parts = await untilReached(() => responses.events(id, firstPart))
     part += parts.length
     for (const [number, frame] of parts.flat()) {
       if (number < next) continue

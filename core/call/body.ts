@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import { GatewayError } from '../errors.ts'
 import { type Continuing, continued } from '../kept/conversation.ts'
-import type { Keeping } from '../kept/keeping.ts'
+import type { Holder, Keeping } from '../kept/keeping.ts'
 import { KeptConversations } from '../kept/kept-conversations.ts'
 import { KeptResponses, type KeptResponsesServices } from '../kept/kept-responses.ts'
 import { ContractViolation } from '../plugins/faults.ts'
@@ -120,7 +120,7 @@ export class CallBody {
       }
       const bytes = await readBody(this.#ctx.req, this.#ctx.res, { max: Math.min(admission.largestBody, most), memory })
       const sent = await readJson(bytes, context, scanner)
-      const kept = (endpoint.keepsReplies ?? endpoint.continues) && principal && this.#keptOf(principal.account)
+      const kept = (endpoint.keepsReplies ?? endpoint.continues) && principal && this.#keptOf(principal)
       const client = kept ? await this.#continued(sent, kept, most) : sent
       this.call = new ClientCall(context, protocol === undefined ? client : translated(client, protocol))
       return this.call
@@ -129,12 +129,12 @@ export class CallBody {
     }
   }
 
-  /** What the gateway keeps for an account; undefined if it keeps nothing. */
-  #keptOf(account: string): Continuing | undefined {
+  /** What the gateway keeps for a caller; undefined if it keeps nothing. */
+  #keptOf(holder: Holder): Continuing | undefined {
     const { endpoint, generation } = this.#owner
     const keeping = generation!.keeping
-    const responses = KeptResponses.of(account, keeping, this.#services)
-    const conversations = KeptConversations.of(account, keeping, this.#services)
+    const responses = KeptResponses.of(holder, keeping, this.#services)
+    const conversations = KeptConversations.of(holder, keeping, this.#services)
     return responses && conversations && { responses, conversations, keepsReplies: endpoint?.keepsReplies === true }
   }
 

@@ -1,5 +1,4 @@
 import type { ParameterizedContext } from 'koa'
-import { BoundedMap } from '../async/bounded-map.ts'
 import { GatewayError } from '../errors.ts'
 import { type Conversation, type ConversationItem, KeptConversations, shownItem } from '../kept/kept-conversations.ts'
 import type { Item } from '../kept/turn.ts'
@@ -14,6 +13,7 @@ import type { BodyServices } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import type { KeptEndpoint } from './kept-responses.ts'
 import { readBody } from './read-body.ts'
+import type { RequestLimit } from './request-limit.ts'
 import { requirePrincipal } from './serve.ts'
 
 /** A request at a conversation. */
@@ -95,8 +95,7 @@ function itemOf({ items }: Conversation, id: string): ConversationItem {
 }
 
 /** The endpoints of the conversations that the gateway keeps. */
-export function conversationEndpoints(services: BodyServices): readonly KeptEndpoint[] {
-  const requests = new RequestLimit()
+export function conversationEndpoints(services: BodyServices, requests: RequestLimit): readonly KeptEndpoint[] {
   return Object.entries(REPLIES).map(([key, reply]) => {
     const name = key as PlainEndpointName
     return {
@@ -106,9 +105,9 @@ export function conversationEndpoints(services: BodyServices): readonly KeptEndp
         check: 'no body',
         wire: RESPONSES_WIRE,
         async serve(exchange, ctx) {
-          const { account } = requirePrincipal(exchange)
-          requests.take(account)
-          const conversations = KeptConversations.of(account, exchange.generation!.keeping, services)
+          const principal = requirePrincipal(exchange)
+          requests.take(principal.account)
+          const conversations = KeptConversations.of(principal, exchange.generation!.keeping, services)
           if (conversations === undefined) throw new GatewayError('conversations_not_kept')
           const { params, query } = ctx as ParameterizedContext & Pick<Asked, 'params'>
           const read: Asked['read'] = (check) => readObject(exchange, ctx, services, check)
@@ -148,27 +147,5 @@ function isAcceptable(bytes: Buffer): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-/** How many requests an account may make at once, and in a second after that. */
-const BURST = 200
-const PER_SECOND = 20
-const MOST_ACCOUNTS = 10_000
-
-/** Bounds the requests of each account at this process: they call no model, so that no limit of rate-tagging counts them. */
-class RequestLimit {
-  readonly #accounts = new BoundedMap<string, { left: number; at: number }>(MOST_ACCOUNTS)
-
-  /** Throws `GatewayError` (429). */
-  take(account: string): void {
-    const now = performance.now()
-    const known = this.#accounts.get(account) ?? { left: BURST, at: now }
-    const left = Math.min(BURST, known.left + ((now - known.at) / 1000) * PER_SECOND)
-    if (left < 1) {
-      const detail = `Too many requests for conversations: your account may make ${PER_SECOND} in a second. Wait a second.`
-      throw new GatewayError('rate_limit_requests', { values: { detail }, headers: { 'retry-after': '1' } })
-    }
-    this.#accounts.set(account, { left: left - 1, at: now })
   }
 }

@@ -13,6 +13,7 @@ import type { Admission } from './admission.ts'
 import type { BackgroundCalls } from './background-calls.ts'
 import { sendEvents } from './background-events.ts'
 import type { Endpoint, Exchange } from './exchange.ts'
+import type { RequestLimit } from './request-limit.ts'
 import { requirePrincipal } from './serve.ts'
 
 /** A request for a kept response. */
@@ -38,7 +39,7 @@ export interface KeptEndpointServices extends KeptResponsesServices {
 }
 
 /** The endpoints of the responses that the gateway keeps. */
-export function keptEndpoints(services: KeptEndpointServices): readonly KeptEndpoint[] {
+export function keptEndpoints(services: KeptEndpointServices, requests: RequestLimit): readonly KeptEndpoint[] {
   const { background: calls, admission } = services
   /** `reply`: undefined if it has answered itself. */
   const row = (name: PlainEndpointName, reply: (request: KeptRequest) => object | Promise<object | undefined>): KeptEndpoint => ({
@@ -48,6 +49,7 @@ export function keptEndpoints(services: KeptEndpointServices): readonly KeptEndp
       check: 'no body',
       wire: RESPONSES_WIRE,
       async serve(exchange, ctx) {
+        requests.take(requirePrincipal(exchange).account)
         const body = await reply(await keptRequest(exchange, ctx, services))
         if (body !== undefined) exchange.answer({ kind: 'whole', body: Buffer.from(JSON.stringify(body)) })
       },
@@ -58,6 +60,7 @@ export function keptEndpoints(services: KeptEndpointServices): readonly KeptEndp
       if (query.stream !== 'true') return turn.response
       const after = startingAfter(query)
       if (!(await background.hasEvents(id))) throw new GatewayError('response_without_events', { param: 'stream' })
+      exchange.signal.throwIfAborted()
       const place = admission.placeFor(exchange.principal!.account)
       exchange.signal.addEventListener('abort', () => place.release(), { once: true })
       sendEvents(exchange, { id, after, responses: background, calls })
@@ -88,11 +91,11 @@ function startingAfter({ starting_after: number }: ParameterizedContext['query']
 
 /** Throws `GatewayError` (404) for a response that is not kept for the caller's account, whether or not another account has it. */
 async function keptRequest(exchange: Exchange, ctx: ParameterizedContext, services: KeptEndpointServices): Promise<KeptRequest> {
-  const { account } = requirePrincipal(exchange)
+  const principal = requirePrincipal(exchange)
   const { id } = ctx.params as { readonly id: string }
   const { keeping } = exchange.generation!
-  const responses = KeptResponses.of(account, keeping, services)
-  const background = BackgroundResponses.of(account, keeping, services.background.options)
+  const responses = KeptResponses.of(principal, keeping, services)
+  const background = BackgroundResponses.of(principal, keeping, services.background.options)
   const turn = (await background?.find(id))?.turn ?? (await responses?.get([id]))?.get(id)
   if (responses && background && turn) return { exchange, id, turn, responses, background, query: ctx.query }
   throw new GatewayError('response_not_found', { values: { id: id.slice(0, 200), detail: whyNot(id, responses) } })

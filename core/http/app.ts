@@ -11,6 +11,7 @@ import type { Generation } from '../call/generation.ts'
 import { keptEndpoints } from '../call/kept-responses.ts'
 import { MODELS_PATH, type ModelEndpoints, modelEndpointsFor } from '../call/model-lists.ts'
 import { UnreadBodies } from '../call/read-body.ts'
+import { RequestLimit } from '../call/request-limit.ts'
 import { type CallServices, modelEndpoint } from '../call/serve.ts'
 import type { Settlement } from '../call/settle.ts'
 import type { Relay } from '../dispatch/relay.ts'
@@ -280,7 +281,8 @@ export function apiRoutes(services: ApiServices, calls = callsOf(services)): Rou
   const router = new Router({ sensitive: true })
   for (const [path, call] of calls) router.post(path, call as never)
   const models = (which: keyof ModelEndpoints) => (ctx: Koa.Context) => serve(modelEndpointsFor(ctx)[which], services)(ctx)
-  for (const { name, endpoint } of [...keptEndpoints(services), ...conversationEndpoints(services)]) {
+  const requests = new RequestLimit()
+  for (const { name, endpoint } of [...keptEndpoints(services, requests), ...conversationEndpoints(services, requests)]) {
     const { method, path } = PLAIN_ENDPOINTS[name]
     router.register(path, [method], serve(endpoint, services) as never)
   }

@@ -249,7 +249,7 @@ export class ResponsesSocket implements Expiring, MessageSink {
     const { listener, began } = this.#services
     const { streamId, generates } = message
     const known = this.#state.find(message.previous)
-    const record = new TurnRecord()
+    const record = new TurnRecord(this.#services.newConversation)
     const wire = new TurnWire(streamId, record)
     const refusal = message.refusal ?? this.#refusalOf(message, known !== undefined)
     const turn = { wire, generates, refusal }
@@ -282,6 +282,7 @@ export class ResponsesSocket implements Expiring, MessageSink {
     this.#connection.usedAt = performance.now()
     if (reply.isFinished && record.id !== undefined) this.#state.keep(message, record)
     else this.#state.failed(message)
+    record.release()
     if (reply.statusCode === 401) this.leave(CLOSE.policy, 'the key is not valid')
     else if (!message.isJson) this.leave(CLOSE.notJson, 'not JSON')
     this.#leaveIfIdle()

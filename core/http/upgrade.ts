@@ -109,6 +109,8 @@ export class Sockets {
         newConversation: () => admission.conversationFor(principal.account),
       })
       this.#open.add(socket)
+      // Its handshake was accepted before.
+      if (this.#isLeaving) socket.leave()
       this.#metrics.open.add(1)
       ws.once('close', (code: number) => {
         this.#open.remove(socket)
@@ -174,6 +176,10 @@ export class HandshakeReply extends GatewayResponse {
       socket.destroySoon()
       this.emit('close')
     })
+    // The place of a socket that is open belongs to its connection.
+    this.once('close', () => {
+      if (!this.isUpgraded) this.#accepted?.place.release()
+    })
   }
 
   /** A socket is open in its place. */
@@ -189,10 +195,7 @@ export class HandshakeReply extends GatewayResponse {
   override end(...body: unknown[]): this {
     const { request, connection } = this.#upgrade
     const accepted = this.#accepted
-    if (accepted === undefined || this.statusCode !== 200) {
-      accepted?.place.release()
-      return super.end(...(body as []))
-    }
+    if (accepted === undefined || this.statusCode !== 200) return super.end(...(body as []))
     this.statusCode = SWITCHING
     this.detachSocket(connection.socket)
     replies.set(request, this)

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { cancelledResponse, failedResponse } from '../protocol/responses/background.ts'
 import { parseRecord } from '../sdk/api.ts'
-import type { Keeping } from './keeping.ts'
+import type { Holder, Keeping } from './keeping.ts'
 import { type NewTurn, readTurn, turnText } from './kept-responses.ts'
 import type { SealedValues } from './sealed-values.ts'
 import type { KeptTurn } from './turn.ts'
@@ -45,9 +45,9 @@ export class BackgroundResponses {
   }
 
   /** Undefined if nothing of this account is kept. */
-  static of(account: string, keeping: Keeping | undefined, { values, lease }: BackgroundStore): BackgroundResponses | undefined {
-    const turns = keeping?.valuesAt({ space: 'responses', account }, values)
-    const passing = keeping?.passingValuesAt({ space: 'background', account }, values)
+  static of(holder: Holder, keeping: Keeping | undefined, { values, lease }: BackgroundStore): BackgroundResponses | undefined {
+    const turns = keeping?.valuesOf(holder, 'responses', values)
+    const passing = keeping?.passingValuesOf(holder, 'background', values)
     return turns && passing && new BackgroundResponses(turns, passing, lease)
   }
 
@@ -59,17 +59,21 @@ export class BackgroundResponses {
     if (kept !== 'kept') throw new GatewayError('kept_responses_unavailable')
   }
 
-  /** The process that runs a call says that it does. Resolves to whether the call goes on: false if it was ended elsewhere. */
+  /** The process that runs a call says that it does. Resolves to whether the call goes on: false if it was ended elsewhere, deleted since or not. */
   async renew(id: string, status: PendingStatus): Promise<boolean> {
-    const [ended] = await Promise.all([this.#turn(id), this.#passing.put(new Map([leaseOf(id, status)]))])
-    return ended === undefined
+    const [begun, ended] = await Promise.all([
+      this.#passing.get([id]),
+      this.#turn(id),
+      this.#passing.put(new Map([leaseOf(id, status)])),
+    ])
+    return begun.has(id) && ended === undefined
   }
 
-  /** The process that runs a call keeps how it ended, unless it was ended elsewhere. */
-  async finish(id: string, turn: NewTurn): Promise<void> {
+  /** The process that runs a call keeps how it ended, unless it was ended elsewhere. Resolves to false if that is too large to be kept. */
+  async finish(id: string, turn: NewTurn): Promise<boolean> {
     const begun = await this.#passing.get([id]).catch(unreachable)
     // What was ended elsewhere may have been deleted since.
-    if (begun.has(id)) await this.#end(id, turn)
+    return !begun.has(id) || (await this.#end(id, turn)) !== 'too_large'
   }
 
   /** Cancels a call that has not ended. Resolves to how it ended; undefined for an unknown response. */
@@ -88,16 +92,19 @@ export class BackgroundResponses {
     }
   }
 
-  #endAs(id: string, { chain, input }: KeptTurn, response: object): Promise<KeptTurn> {
-    return this.#end(id, { chain, input: JSON.stringify(input), response: JSON.stringify(response) })
+  async #endAs(id: string, { chain, input }: KeptTurn, response: object): Promise<KeptTurn> {
+    const kept = await this.#end(id, { chain, input: JSON.stringify(input), response: JSON.stringify(response) })
+    if (kept === 'too_large') throw new GatewayError('kept_responses_unavailable')
+    return kept
   }
 
   /** Ends a response, once: resolves to its turn, which is another than this one if it was ended elsewhere. */
-  async #end(id: string, turn: NewTurn): Promise<KeptTurn> {
+  async #end(id: string, turn: NewTurn): Promise<KeptTurn | 'too_large'> {
     const text = Buffer.from(turnText(turn))
     const added = await this.#turns.add(id, text).catch(unreachable)
+    if (added === 'too_large') return added
     const kept = added === 'taken' ? await this.#turn(id).catch(unreachable) : readTurn(text)
-    if (kept === undefined || added === 'full' || added === 'too_large') throw new GatewayError('kept_responses_unavailable')
+    if (kept === undefined || added === 'full') throw new GatewayError('kept_responses_unavailable')
     await this.#passing.delete([id, leaseNameOf(id)]).catch(unreachable)
     return kept
   }

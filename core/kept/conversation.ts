@@ -10,7 +10,7 @@ import { unsupportedParameter } from '../sdk/parameters.ts'
 import { BackgroundReply } from './background-reply.ts'
 import { type Conversation, conversationIn, isConversationId, type KeptConversations } from './kept-conversations.ts'
 import type { KeptResponses, NewTurn } from './kept-responses.ts'
-import { type Item, inputItems, itemOf, itemsOf, type KeptTurn, listedInput, outputOf } from './turn.ts'
+import { type Item, inputItems, itemsById, itemsOf, type KeptTurn, listedInput, outputOf } from './turn.ts'
 
 /** A call of `/v1/responses` as it is served. */
 export interface Continued {
@@ -36,7 +36,9 @@ async function conversationOf(sent: JsonBody, conversations: KeptConversations):
     const detail = 'a call goes on with a `conversation` or from a response, and not both'
     throw new GatewayError('invalid_value', { param: 'previous_response_id', values: { detail } })
   }
-  return conversations.get(id)
+  const conversation = await conversations.get(id)
+  conversations.expectRoom(conversation)
+  return conversation
 }
 
 /** The most responses that a conversation goes on from. */
@@ -60,8 +62,8 @@ export async function continued(sent: JsonBody, { responses, conversations, keep
     const previous = sent.member('previous_response_id') ?? undefined
     const own = inputItems(sent.member('input'))
     const turns = new Turns(responses)
-    if (previous !== undefined && unsealed(previous) === undefined) {
-      chain.push(...(await turns.chainTo(String(previous))))
+    if (typeof previous === 'string' && unsealed(previous) === undefined) {
+      chain.push(...(await turns.chainTo(previous)))
       changes.previous_response_id = undefined
     } else isOurs &&= previous === undefined
     const items = await turns.resolved([...before, ...chain.flatMap((id) => itemsOf(turns.known.get(id)!)), ...own])
@@ -169,6 +171,8 @@ const notInBackground = (hint: string): GatewayError => unsupportedParameter('ba
 class Turns {
   readonly #responses: KeptResponses
   readonly known = new Map<string, KeptTurn>()
+  /** The items of the turns to which items refer, by the ids of their responses. */
+  readonly #items = new Map<string, ReturnType<typeof itemsById>>()
 
   constructor(responses: KeptResponses) {
     this.#responses = responses
@@ -198,7 +202,8 @@ class Turns {
     return items.flatMap((item) => {
       const found = isReferenceItem(item) ? this.#find(item.id) : undefined
       const own = found ?? item
-      if (found !== undefined && (isReferenceItem(found) || ids.has(found.id))) return []
+      if (found !== undefined && (isReferenceItem(found) || ids.has(found.id) || ids.has(item.id))) return []
+      ids.add(item.id)
       if (own.id !== undefined) ids.add(own.id)
       return [own]
     })
@@ -207,7 +212,10 @@ class Turns {
   #find(id: unknown): Item | undefined {
     const response = responseOfItem(id)
     const turn = response === undefined ? undefined : this.known.get(response)
-    return turn && itemOf(turn, response!, String(id))
+    if (turn === undefined) return undefined
+    const items = this.#items.get(response!) ?? itemsById(turn, response!)
+    this.#items.set(response!, items)
+    return items.get(id)
   }
 
   async #load(ids: readonly string[]): Promise<void> {

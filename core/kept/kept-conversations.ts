@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import { newItemId } from '../protocol/responses/open-items.ts'
 import { type HostCounter, isRecord, parseRecord, textOf } from '../sdk/api.ts'
-import type { Keeping } from './keeping.ts'
+import type { Holder, Keeping } from './keeping.ts'
 import type { KeptResponsesServices } from './kept-responses.ts'
 import type { SealedValues } from './sealed-values.ts'
 import type { Item } from './turn.ts'
@@ -26,8 +26,9 @@ export interface Conversation {
   readonly items: readonly ConversationItem[]
   /** When it expires, in milliseconds since 1970. */
   readonly endsAt: number
-  /** The changes so far. */
+  /** The changes so far, and the bytes of all. */
   readonly length: number
+  readonly bytes: number
 }
 
 /** A change of a conversation: what is added to its log. */
@@ -49,8 +50,12 @@ interface Beginning {
 const MOST_CHANGES = 4096
 const MOST_BYTES = 16 << 20
 
-/** The changes that are read at once, at first: twice as many each time. */
-const FIRST_READ = 32
+/** What is read of a log at most: changes that were made at the same time may have exceeded its bound. */
+const READ_BYTES = 2 * MOST_BYTES
+
+/** The changes that are read at once, at first and at most: twice as many each time. */
+const FIRST_READ = 16
+const MOST_READ = 256
 
 /** By how much the rest of a log outlives its first entry, in milliseconds: without that it is no conversation. */
 const GRACE_MS = 60_000
@@ -75,11 +80,11 @@ export class KeptConversations {
 
   /** Undefined if nothing of this account is kept. */
   static of(
-    account: string,
+    holder: Holder,
     keeping: Keeping | undefined,
     { values, keptUses }: KeptResponsesServices,
   ): KeptConversations | undefined {
-    const sealed = keeping?.valuesAt({ space: SPACE, account }, values)
+    const sealed = keeping?.valuesOf(holder, SPACE, values)
     return sealed && new KeptConversations(sealed, keptUses)
   }
 
@@ -90,12 +95,20 @@ export class KeptConversations {
     const ttlMs = this.#values.ttlMs ?? SPACES[SPACE].ttlMs
     const beginning = { created_at: Math.floor(now / 1000), ends_at: now + ttlMs, metadata, items: withIds(items) }
     await this.#add(entryOf(id, 0), beginning, ttlMs)
-    return { id, createdAt: beginning.created_at, metadata, items: beginning.items, endsAt: beginning.ends_at, length: 1 }
+    return {
+      id,
+      createdAt: beginning.created_at,
+      metadata,
+      items: beginning.items,
+      endsAt: beginning.ends_at,
+      length: 1,
+      bytes: 0,
+    }
   }
 
   /** Throws `GatewayError` (404) for one that is not kept, whether or not another account has it. */
   async get(id: string): Promise<Conversation> {
-    const log = isConversationId(id) ? await this.#read(id) : []
+    const { log, bytes } = isConversationId(id) ? await this.#read(id) : NO_LOG
     const [first, ...changes] = log as unknown as [Beginning?, ...Change[]]
     if (first === undefined) throw new GatewayError('conversation_not_found', { values: { id: id.slice(0, 200) } })
     const items = new Map(first.items.map((each) => [each.id, each]))
@@ -105,7 +118,15 @@ export class KeptConversations {
       else if ('metadata' in change) metadata = change.metadata
       else items.delete(change.removed)
     }
-    return { id, createdAt: first.created_at, metadata, items: [...items.values()], endsAt: first.ends_at, length: log.length }
+    return {
+      id,
+      createdAt: first.created_at,
+      metadata,
+      items: [...items.values()],
+      endsAt: first.ends_at,
+      length: log.length,
+      bytes,
+    }
   }
 
   /** Adds items, after those that others add meanwhile. Resolves to them. */
@@ -130,7 +151,14 @@ export class KeptConversations {
     return this.#values.delete(Array.from({ length }, (_, number) => entryOf(id, number))).catch(this.#unreachable)
   }
 
-  async #change({ id, length, endsAt }: Conversation, change: Change): Promise<void> {
+  /** Throws `GatewayError` (400) for a conversation that is full. */
+  expectRoom({ length, bytes }: Conversation): void {
+    if (length >= MOST_CHANGES || bytes > MOST_BYTES) throw full()
+  }
+
+  async #change(conversation: Conversation, change: Change): Promise<void> {
+    const { id, length, endsAt } = conversation
+    this.expectRoom(conversation)
     const ttlMs = Math.max(endsAt - Date.now(), 0) + GRACE_MS
     for (let number = length; number < MOST_CHANGES; number++) if (await this.#add(entryOf(id, number), change, ttlMs)) return
     throw full()
@@ -148,20 +176,20 @@ export class KeptConversations {
     return result === 'kept'
   }
 
-  async #read(id: string): Promise<readonly Item[]> {
+  async #read(id: string): Promise<{ readonly log: readonly Item[]; readonly bytes: number }> {
     const log: Item[] = []
     let bytes = 0
-    for (let most = FIRST_READ; ; most *= 2) {
+    for (let most = FIRST_READ; ; most = Math.min(2 * most, MOST_READ)) {
       const wanted = Array.from({ length: most }, (_, index) => entryOf(id, log.length + index))
       const found = await this.#values.get(wanted).catch(this.#unreachable)
       for (const entry of wanted) {
         const value = found.get(entry)
         const change = value && parseRecord(value.toString())
-        if (change === undefined) return log
+        if (change === undefined) return { log, bytes }
         bytes += value!.length
         log.push(change)
+        if (log.length >= MOST_CHANGES || bytes > READ_BYTES) return { log, bytes }
       }
-      if (log.length >= MOST_CHANGES || bytes > MOST_BYTES) return log
     }
   }
 
@@ -177,21 +205,23 @@ const full = (): GatewayError =>
     values: { detail: 'the conversation is full; begin another one, with the items that are still needed' },
   })
 
+const NO_LOG = { log: [], bytes: 0 }
+
 const entryOf = (id: string, number: number): string => `${id} ${number}`
 
 /** Each item with its own id, or a new one. */
 const withIds = (items: readonly Item[]): readonly ConversationItem[] =>
-  items.map((item) => ({ id: textOf(item.id) || newItemId(PREFIXES[textOf(item.type)] ?? 'item'), item }))
+  items.map((item) => ({ id: textOf(item.id) || newItemId(PREFIXES.get(textOf(item.type)) ?? 'item'), item }))
 
 /** How ids of items begin (openai-node 7.55, `ResponseItem`). */
-const PREFIXES: Readonly<Record<string, string>> = {
-  '': 'msg',
-  message: 'msg',
-  reasoning: 'rs',
-  function_call: 'fc',
-  function_call_output: 'fco',
-  compaction: 'cmp',
-}
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['', 'msg'],
+  ['message', 'msg'],
+  ['reasoning', 'rs'],
+  ['function_call', 'fc'],
+  ['function_call_output', 'fco'],
+  ['compaction', 'cmp'],
+])
 
 /** An item as clients read it. */
 export const shownItem = ({ id, item }: ConversationItem): Item => {

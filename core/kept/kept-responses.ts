@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
 import { isResponseId } from '../protocol/responses/own-ids.ts'
 import { type HostCounter, isRecord, parseRecord } from '../sdk/api.ts'
-import type { Keeping } from './keeping.ts'
+import type { Holder, Keeping } from './keeping.ts'
 import type { SealedValues } from './sealed-values.ts'
 import type { KeptTurn } from './turn.ts'
 import type { SpaceName, ValueStore } from './value-store.ts'
@@ -26,6 +26,12 @@ export function readTurn(text: Buffer | undefined): KeptTurn | undefined {
   return turn !== undefined && Array.isArray(turn.chain) && isRecord(turn.response) ? (turn as unknown as KeptTurn) : undefined
 }
 
+/** The most bytes of the turns to which a call refers: more than a body may have. */
+const MOST_BYTES = 32 << 20
+/** Turns that are read at once: at first, and at most. */
+const FIRST_READ = 16
+const MOST_READ = 256
+
 /** Pauses before a response is sought again that is not there, in milliseconds: another process may be about to keep it. */
 const PAUSES_MS = [50, 200]
 
@@ -48,11 +54,11 @@ export class KeptResponses {
 
   /** Undefined if nothing of this account is kept. */
   static of(
-    account: string,
+    holder: Holder,
     keeping: Keeping | undefined,
     { values, keptUses }: KeptResponsesServices,
   ): KeptResponses | undefined {
-    const sealed = keeping?.valuesAt({ space: SPACE, account }, values)
+    const sealed = keeping?.valuesOf(holder, SPACE, values)
     return sealed && new KeptResponses(sealed, keptUses)
   }
 
@@ -84,11 +90,19 @@ export class KeptResponses {
     return this.#values.delete([id]).catch(this.#unreachable)
   }
 
+  /** Reads a few at first: how many may be read at once depends on their size. Throws `GatewayError` (413) if they are too large together. */
   async #read(ids: readonly string[]): Promise<Map<string, KeptTurn>> {
     const turns = new Map<string, KeptTurn>()
-    for (const [id, value] of await this.#values.get(ids).catch(this.#unreachable)) {
-      const turn = readTurn(value)
-      if (turn !== undefined) turns.set(id, turn)
+    let bytes = 0
+    for (let from = 0, count = FIRST_READ; from < ids.length; ) {
+      for (const [id, value] of await this.#values.get(ids.slice(from, from + count)).catch(this.#unreachable)) {
+        bytes += value.length
+        const turn = readTurn(value)
+        if (turn !== undefined) turns.set(id, turn)
+      }
+      from += count
+      if (bytes > MOST_BYTES) throw new GatewayError('request_too_large', { values: { limit: MOST_BYTES } })
+      count = Math.max(1, Math.min(MOST_READ, Math.floor(((MOST_BYTES - bytes) * from) / Math.max(bytes, 1))))
     }
     return turns
   }

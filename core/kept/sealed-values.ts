@@ -21,10 +21,10 @@ export function keysOfKeeper(space: SpaceName, { namespace, credential, account,
   return { names: keyFor('names of kept values'), contents: keyFor('kept values') }
 }
 
-/** The keys of what the gateway keeps with a key of the operator's. */
-export function keysOfOperator({ space, account }: Place, secret: string): SealingKeys {
+/** The keys of what the gateway keeps with a key of the operator's, of calls with keys of one kind. */
+export function keysOfOperator({ space, account }: Place, kind: 'live' | 'test', secret: string): SealingKeys {
   const keyFor = (use: string): Buffer =>
-    Buffer.from(hkdfSync('sha256', secret, '', JSON.stringify([`umg ${use}`, space, account]), KEY_BYTES))
+    Buffer.from(hkdfSync('sha256', secret, '', JSON.stringify([`umg ${use}`, space, account, kind]), KEY_BYTES))
   return { names: keyFor('names of kept values'), contents: keyFor('kept values') }
 }
 

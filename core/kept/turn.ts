@@ -24,9 +24,12 @@ export const outputOf = ({ response }: KeptTurn): readonly Item[] => recordsOf(r
 /** The items that a turn adds to its conversation. */
 export const itemsOf = (turn: KeptTurn): readonly Item[] => [...inputItems(turn.input), ...outputOf(turn)]
 
-/** The item of a turn that has this id. `response`: the turn's own id. */
-export const itemOf = (turn: KeptTurn, response: string, id: string): Item | undefined =>
-  outputOf(turn).find((item) => item.id === id) ?? inputItems(turn.input).find((_, index) => inputIdAt(index, response) === id)
+/** The items of a turn by their ids. `response`: the turn's own id. */
+export const itemsById = (turn: KeptTurn, response: string): ReadonlyMap<unknown, Item> =>
+  new Map([
+    ...inputItems(turn.input).map((item, index) => [inputIdAt(index, response), item] as const),
+    ...outputOf(turn).map((item) => [item.id, item] as const),
+  ])
 
 /** The items of a turn's input, those without an id with one. */
 export const listedInput = ({ input }: KeptTurn, response: string): readonly Item[] =>

@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import { unsupportedParameter } from '../../sdk/parameters.ts'
 import type { Member, ScannedObject } from '../json.ts'
 import { unsealed } from '../kept-ids.ts'
+import { isResponseId } from './own-ids.ts'
 
 /** The events that clients send on a socket (openai-node 7.55, `ResponsesClientEvent`). */
 const CREATE = 'response.create'
@@ -16,6 +17,8 @@ const OF_MESSAGE: ReadonlySet<string> = new Set(['type', 'stream_id', 'generate'
 export interface KnownResponse {
   /** The model that made it, as the client named it. */
   readonly model: unknown
+  /** Whether it says that the gateway, or its upstream, keeps it. */
+  readonly isStored: boolean
   /** The items of its conversation, its own last. */
   items(): readonly Buffer[]
 }
@@ -80,11 +83,11 @@ export class TurnMessage {
 
   /**
    * The body of its call. `previous`: what its socket knows of the response that it goes on from; then the items of that conversation come
-   * before its own, unless the upstream of the same model keeps it.
+   * before its own, unless the gateway keeps it, or the upstream of the same model.
    */
   body(previous: KnownResponse | undefined): Buffer {
     if (!this.isJson) return this.#bytes
-    const isKept = previous === undefined || (previous.model === this.model && unsealed(this.previous) !== undefined)
+    const isKept = previous === undefined || this.#isKept(previous)
     const pieces: Buffer[] = [BEGIN]
     for (const { key, at, end } of this.#members) {
       if (OF_MESSAGE.has(key) || (!isKept && (key === 'previous_response_id' || key === 'input'))) continue
@@ -93,6 +96,11 @@ export class TurnMessage {
     if (!isKept) pieces.push(INPUT, ...joined([...previous.items(), this.input]), INPUT_END)
     pieces.push(END)
     return Buffer.concat(pieces)
+  }
+
+  /** Whether a call by HTTP may refer to the response that it goes on from. */
+  #isKept({ model, isStored }: KnownResponse): boolean {
+    return unsealed(this.previous) === undefined ? isStored && isResponseId(this.previous) : model === this.model
   }
 
   #member(key: string): unknown {

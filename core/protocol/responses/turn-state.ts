@@ -40,7 +40,8 @@ export class SocketState {
   }
 
   /** A turn has its response: it takes the place of the one before in its lane. Without room for it, there is none. */
-  keep(message: TurnMessage, { id, events }: TurnRecord): void {
+  keep(message: TurnMessage, record: TurnRecord): void {
+    const { id, events } = record
     const lane = message.streamId
     const previous = this.find(message.previous)
     this.#forget(lane)
@@ -49,17 +50,14 @@ export class SocketState {
     const before = previous?.items() ?? []
     const input = message.input
     const bytes = [...before, input, ...events].reduce((sum, { length }) => sum + length, 0)
+    if (bytes > MOST_BYTES) return
     const memory = this.#newMemory()
-    try {
-      if (bytes > MOST_BYTES) return
-      memory.take(bytes)
-    } catch {
-      return
-    }
+    if (!hasTaken(memory, bytes)) return
     // The message is a part of what its client has sent: a copy keeps nothing else.
     const pieces = [...before, Buffer.from(input)]
     const items = (): readonly Buffer[] => [...pieces, ...events.flatMap(itemsIn)]
-    this.#byLane.set(lane, { id, model: message.model, pieces, memory, items })
+    const isStored = record.isStored && !message.storesNothing
+    this.#byLane.set(lane, { id, model: message.model, isStored, pieces, memory, items })
   }
 
   /** A turn has failed: the response that it went on from is forgotten, if it is of the same lane. */
@@ -78,13 +76,38 @@ export class SocketState {
   }
 }
 
-/** What a turn has got: the id of its response, and the events that have its items. */
+/** Takes memory, if there is room for it. */
+function hasTaken(memory: StateMemory, bytes: number): boolean {
+  try {
+    memory.take(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What a turn has got: the id of its response, and the events that have its items. Released when the turn has ended. */
 export class TurnRecord implements TurnEvents {
-  /** Undefined if it has no whole response, or one that is too large. */
+  /** Undefined if it has no whole response, or one for which there is no room. */
   id: string | undefined
   events: Buffer[] = []
+  /** Whether the response says that it is kept, by the gateway or by its upstream. */
+  isStored = false
   #created: string | undefined
   #bytes = 0
+  #hasRoom = true
+  readonly #newMemory: (() => StateMemory) | undefined
+  #memory: StateMemory | undefined
+
+  /** `newMemory`: for its events; absent: of what is no turn. */
+  constructor(newMemory?: () => StateMemory) {
+    this.#newMemory = newMemory
+    this.#memory = newMemory?.()
+  }
+
+  release(): void {
+    this.#memory?.release()
+  }
 
   read(type: string, data: string, encoding: 'latin1' | 'utf8'): void {
     if (type === 'response.output_item.done') this.#add(Buffer.from(data, encoding))
@@ -92,20 +115,26 @@ export class TurnRecord implements TurnEvents {
     else if (ENDS.has(type)) {
       // Some upstreams send no items of their own.
       if (this.events.length === 0) this.#add(Buffer.from(data, encoding))
-      if (this.#bytes <= MOST_BYTES) this.id = this.#created
+      if (this.#hasRoom) this.id = this.#created
     }
   }
 
   /** Of an attempt before that came to nothing, the client has got no event. */
   #begin(data: string): void {
     this.#created = idIn(data)
+    this.isStored = STORED.test(data)
     this.events = []
     this.#bytes = 0
+    this.#hasRoom = true
+    this.release()
+    this.#memory = this.#newMemory?.()
   }
 
   #add(event: Buffer): void {
     this.#bytes += event.length
-    if (this.#bytes <= MOST_BYTES) this.events.push(event)
+    this.#hasRoom &&= this.#bytes <= MOST_BYTES && (this.#memory === undefined || hasTaken(this.#memory, event.length))
+    if (this.#hasRoom) this.events.push(event)
+    else this.events = []
   }
 }
 
@@ -114,6 +143,9 @@ const ENDS: ReadonlySet<string> = new Set(['response.completed', 'response.incom
 
 /** Upstreams write the id first: the response repeats the tools and the instructions of the request. */
 const ID_FIRST = /"response"\s*:\s*\{\s*"id"\s*:\s*"([\w.:-]+)"/
+
+/** No string of JSON contains it: a quote in one has a backslash before it. */
+const STORED = /"store"\s*:\s*true\b/
 
 function idIn(data: string): string | undefined {
   const first = ID_FIRST.exec(data)?.[1]

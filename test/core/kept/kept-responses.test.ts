@@ -24,7 +24,7 @@ onEachDatabase('a kept response', (database) => {
       if (kept === 450) written.resolve()
     }
     const services = { values, keptUses: { add } as HostCounter }
-    const responses = KeptResponses.of('acme', keeping, services)!
+    const responses = KeptResponses.of({ account: 'acme', kind: 'live' }, keeping, services)!
     const ids = Array.from({ length: 450 }, newResponseId)
     for (const id of ids) responses.keep(id, { chain: [], input: '"Hello"', response: '{"output":[]}' })
     await written.promise

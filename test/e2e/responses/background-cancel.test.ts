@@ -65,6 +65,23 @@ onEachDatabase('Responses in the background of two gateways', (create) => {
     })
   }
 
+  it('is left by its upstream although it is deleted elsewhere as soon as it is cancelled', async () => {
+    const asked = upstream.reply(wholeAfter(hold(), 'chat', 'Thought'))
+    const { id } = await begin()
+    await asked
+    await other.responses.cancel(id)
+    await other.responses.delete(id)
+    expect(await rows('client_closed')).to.have.length(1)
+    for (const each of [one, two]) expect((await each.fetch(`/v1/responses/${id}`, { key: one.liveKey })).status).to.equal(404)
+  })
+
+  it('fails in words if its answer is too large to be kept', async () => {
+    upstream.reply(json(UPSTREAMS.chat.whole('x'.repeat(7_000_000))))
+    const { id } = await begin()
+    const { status, error } = await ended(client, id)
+    expect([status, error?.code]).to.deep.equal(['failed', 'upstream_invalid_response'])
+  })
+
   it('ends the streams of all who read it when it is cancelled', async () => {
     upstream.reply(streamUntil(hold(), 'native', 'Thought'))
     const stream = (await begin({ model: 'native/m', stream: true })) as unknown as AsyncIterable<never>

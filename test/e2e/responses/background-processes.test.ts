@@ -1,4 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { hold, json, openaiReply, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { onEachDatabase } from '../../support/databases.ts'
@@ -55,6 +57,13 @@ onEachDatabase('Responses in the background of several processes', (create) => {
   const statuses = async (id: string) =>
     new Set((await Promise.all(Array.from({ length: 4 }, () => ask(`/v1/responses/${id}`)))).map(({ status }) => status))
 
+  /** The lines in the journals of calls. */
+  async function noted(): Promise<string> {
+    const folder = join(cluster.home.path, 'data', 'journal')
+    const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.jsonl'))
+    return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('')
+  }
+
   it('are polled and cancelled by any process', async () => {
     const [first, second] = [hold(), hold()]
     for (const gate of [first, second]) {
@@ -93,6 +102,8 @@ onEachDatabase('Responses in the background of several processes', (create) => {
       env: { UMG_RESPONSES_KEY: SECRET },
       times: { lease: 4000 },
     })
+    // A call under way is noted each second: before, it would have no row.
+    await poll(noted, (lines) => lines.includes('"responses"'))
     for (const proxy of ['proxy-1', 'proxy-2']) await cluster.crash(proxy)
     await cluster.whole()
     const failed = await poll(

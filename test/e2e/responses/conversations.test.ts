@@ -195,7 +195,7 @@ describe('/v1/conversations', () => {
   })
 
   it('are bounded in number for each account', async () => {
-    const answers = await Promise.all(Array.from({ length: 260 }, () => gateway.fetch('/v1/conversations/conv_x')))
+    const answers = await Promise.all(Array.from({ length: 700 }, () => gateway.fetch('/v1/conversations/conv_x')))
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused.length).to.be.greaterThan(0)
     expect(refused[0]!.headers.get('retry-after')).to.equal('1')

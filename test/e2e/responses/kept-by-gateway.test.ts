@@ -19,6 +19,7 @@ import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
 import { startRedis, type TestRedis } from '../../support/redis.ts'
 import { named, response, responseEvents } from './fixture.ts'
+import { connect } from './socket-client.ts'
 
 const OWN_ID = /^resp_[\w-]{22}$/
 
@@ -74,6 +75,34 @@ describe('Responses that the gateway keeps', () => {
   after(async () => {
     await gateway?.stop()
     await upstream?.close()
+  })
+
+  it('put an item in its place once, however often a call refers to it', async () => {
+    say('Hi')
+    const { id } = await client.responses.create({ model: 'chat/m', input: [{ role: 'user', content: 'x'.repeat(100_000) }] })
+    const { data } = await client.responses.inputItems.list(id)
+    const reference = { type: 'item_reference' as const, id: data[0]!.id! }
+    const asked = say('Hi')
+    await client.responses.create({ model: 'chat/m', input: [...Array(5000).fill(reference), { role: 'user', content: 'More' }] })
+    expect(messagesOf(await asked)).to.have.length(2)
+  })
+
+  it('goes on from them on a socket, without the conversation being kept again', async () => {
+    const socket = await connect(gateway)
+    const turn = async (input: string, more = {}) => {
+      const asked = upstream.reply(sse(openaiReply({ text: input.toUpperCase() }).stream))
+      const { response: made } = await socket.turn({ model: 'chat/m', input, ...more })
+      return { made: made as { id: string; previous_response_id: string | null }, sent: await asked }
+    }
+    const first = await turn('one')
+    const second = await turn('two', { previous_response_id: first.made.id })
+    expect(second.made.previous_response_id).to.equal(first.made.id)
+    expect(messagesOf(second.sent)).to.have.length(3)
+    const { data } = await client.responses.inputItems.list(second.made.id, { order: 'asc' })
+    expect(data).to.have.length(3)
+    const third = await turn('three', { previous_response_id: second.made.id, store: false })
+    expect(messagesOf(third.sent)).to.have.length(5)
+    await socket.close()
   })
 
   const say = (text: string) => upstream.reply(json(openaiReply({ text }).whole))
@@ -322,6 +351,15 @@ describe('Responses that the gateway keeps', () => {
     const line = await gateway.logged(({ endpoint }) => endpoint === 'responses.delete')
     expect(line).to.include({ status: 200 })
     expect(await gateway.metric('umg_kept_value_uses_total', { space: 'responses', result: 'kept' })).to.be.above(5)
+  })
+
+  it('are of the keys of one kind: a key for tests neither reads nor removes what a live key has made', async () => {
+    say('Hi')
+    const { id } = await client.responses.create({ model: 'chat/m', input: 'Hello' })
+    const tests = sdk(gateway, await gateway.key({ kind: 'test' }))
+    expect(await refusal(tests.responses.retrieve(id))).to.equal(GONE)
+    expect(await refusal(tests.responses.delete(id))).to.equal(GONE)
+    expect((await client.responses.retrieve(id)).id).to.equal(id)
   })
 
   it('are not made of a reply that is none', async () => {

@@ -77,7 +77,8 @@ const WRITERS: readonly ((delta: TextDelta) => object)[] = [
 
 /** An event; a piece of text as `write` has it. */
 function rewritten(event: string, write: (delta: TextDelta) => object): string {
-  return event.replace(/^data: (.*"type":"response\.output_text\.delta".*)$/m, (_, json: string) => {
+  // A dot would end at U+2028, which JSON does not escape.
+  return event.replace(/^data: ([^\n]*"type":"response\.output_text\.delta"[^\n]*)$/m, (_, json: string) => {
     const { output_index, content_index = 0, delta, type } = JSON.parse(json)
     return `data: ${JSON.stringify(write({ type, output_index, content_index, delta }))}`
   })
