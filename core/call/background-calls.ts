@@ -87,7 +87,7 @@ interface CallOptions {
 
 /**
  * A background call, in the process that runs it. Its client gets a reply at once, and it goes on when that client has left. How it ends is kept
- * once: here, by a client that cancels it, or by whoever finds that this process is silent (docs/decisions/background-responses.md).
+ * once: here, by a client that cancels it, or by a reader who finds that this process is silent (docs/decisions/background-responses.md).
  */
 class BackgroundCall implements Output {
   readonly #options: CallOptions

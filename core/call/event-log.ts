@@ -61,7 +61,7 @@ export class EventLog implements StreamSink {
   parts = 1
   #keeping: Promise<void> | undefined
   #changed = Promise.withResolvers<void>()
-  /** The response has ended: whoever reads its events finds how in the store. */
+  /** The response has ended: a reader of its events finds its end in the store. */
   isClosed = false
 
   constructor(options: LogOptions) {

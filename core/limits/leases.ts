@@ -267,7 +267,7 @@ export class Leases {
     return isNew
   }
 
-  /** From now on it is given back when it is idle, and the authority is told of it. */
+  /** From now on it is given back when it is idle, and the authority learns what it has spent. */
   #activate(lease: HeldLease): void {
     this.#active.add(lease)
     this.#watch()

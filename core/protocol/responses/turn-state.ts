@@ -39,7 +39,7 @@ export class SocketState {
     return id === undefined ? undefined : this.#byLane.values().find((each) => each.id === id)
   }
 
-  /** A turn has its response: it takes the place of the one before in its lane. Without room for it, there is none. */
+  /** A turn has its response: it takes the place of the one before in its lane. Without room for it, the lane remembers nothing. */
   keep(message: TurnMessage, record: TurnRecord): void {
     const { id, events } = record
     const lane = message.streamId

@@ -85,7 +85,8 @@ export interface SocketOptions extends ClientOptions {
   readonly path?: string
 }
 
-const open = (
+/** A socket whose handshake is under way. */
+export const open = (
   { url, liveKey }: Pick<TestGateway, 'url' | 'liveKey'>,
   { key = liveKey, path, headers, ...options }: SocketOptions,
 ) =>

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { revokeKey } from '../../../core/keys/keys.ts'
-import { hold, openaiReply, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
+import { hold, json, openaiReply, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
-import { connect, refused } from './socket-client.ts'
+import { poll } from '../../support/poll.ts'
+import { connect, open, refused } from './socket-client.ts'
 
 const REPLY = openaiReply({ text: 'Hello', usage: { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 } })
 const ASKED = { model: 'up/m', input: 'Hi', store: false }
@@ -117,6 +118,26 @@ export default defineChain({ apiVersion: 1, name: 'refuse', schema: Type.Object(
       await sockets[0]!.close()
       await (await connect(gateway!)).close()
       await sockets[1]!.close()
+    })
+
+    it('gives back the place of a handshake whose client leaves while a link is at work', async () => {
+      const SLOW = `import { defineChain, Type } from 'unified-model-gateway/plugin'
+  export default defineChain({ kind: 'chain', apiVersion: 1, name: 'slow', schema: Type.Object({}), create: () => ({ async handle(ctx, next) {
+    await next()
+    if (ctx.get('x-slow')) await fetch('${upstream.origin}/slow')
+  } }) })`
+      const chain = [{ plugin: 'auth' }, { plugin: './slow.ts' }]
+      await start({ chain }, { files: { 'slow.ts': SLOW }, admission: { sockets: 2 } })
+      const gate = hold()
+      const asked = upstream.reply([gate, ...json({})])
+      const left = open(gateway!, { headers: { 'x-slow': 'yes' } }).on('error', () => undefined)
+      await asked
+      left.terminate()
+      gate.release()
+      await (await poll(
+        () => connect(gateway!).catch(() => undefined),
+        (socket) => socket !== undefined,
+      ))!.close()
     })
 
     it('finds no memory of a conversation where it has no room', async () => {
